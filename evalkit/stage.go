@@ -32,6 +32,21 @@ type Analyzer interface {
 	Terms(text string) []string
 }
 
+// A Fingerprinter is a component whose result depends on more than its string:
+// an embedder that was fitted on a data set, or that loaded a file.
+type Fingerprinter interface {
+	Fingerprint() string // hex digest of everything that changes results
+}
+
+// Fingerprint returns c's Fingerprint if it has one, else its string. It is
+// what caches use as the key.
+func Fingerprint(c fmt.Stringer) string {
+	if f, ok := c.(Fingerprinter); ok {
+		return f.Fingerprint()
+	}
+	return c.String()
+}
+
 // A Strategy cuts a document into chunks. A value with these two methods is a
 // strategy; nothing is registered. Rules, checked by chunk/chunktest:
 //
@@ -84,7 +99,7 @@ func (v Vectors) Row(i int) []float32 { return v.Data[i*v.Dim : (i+1)*v.Dim : (i
 // An Embedder turns texts into vectors. Implementations are safe for
 // concurrent use and deterministic.
 type Embedder interface {
-	fmt.Stringer // model and revision; equal strings mean equal vectors
+	fmt.Stringer // model and revision; see Fingerprinter where that does not decide the vectors
 	// Embed returns one row per text, in the order of texts.
 	Embed(ctx context.Context, kind TextKind, texts []string) (Vectors, error)
 }
@@ -114,7 +129,7 @@ type Retriever interface {
 
 // An Indexer builds a Retriever over chunks.
 type Indexer interface {
-	fmt.Stringer // "hybrid(fusion=rrf(k=60))"; equal strings over equal chunks give equal hits
+	fmt.Stringer // "hybrid(fusion=rrf(k=60))"; see Fingerprinter
 	Index(ctx context.Context, chunks []Chunk) (Retriever, error)
 }
 
