@@ -254,17 +254,34 @@ func QuoteList(list []string) string {
 	return "[" + strings.Join(q, ",") + "]"
 }
 
-// UnknownKey returns the error for a key that nothing reads; it names the
-// nearest of the known keys.
-func UnknownKey(key string, known []string) error {
+// An UnknownKeyError is a key that nothing reads.
+type UnknownKeyError struct {
+	Key   string
+	Known []string // in the order of the documentation
+}
+
+// UnknownKey returns an *UnknownKeyError.
+func UnknownKey(key string, known []string) error { return &UnknownKeyError{key, known} }
+
+// Error names the nearest known key, or all of them if none is near.
+func (e *UnknownKeyError) Error() string {
+	if len(e.Known) == 0 {
+		return fmt.Sprintf("unknown key %q: no settings are known here", e.Key)
+	}
+	if best, ok := Nearest(e.Key, e.Known); ok {
+		return fmt.Sprintf("unknown key %q: did you mean %q?", e.Key, best)
+	}
+	return fmt.Sprintf("unknown key %q: known are %s", e.Key, strings.Join(e.Known, ", "))
+}
+
+// Nearest returns the word of known that a typing error would turn into word;
+// false if none is near.
+func Nearest(word string, known []string) (string, bool) {
 	if len(known) == 0 {
-		return fmt.Errorf("unknown key %q: no settings are known here", key)
+		return "", false
 	}
-	best := slices.MinFunc(known, func(a, b string) int { return editDistance(key, a) - editDistance(key, b) })
-	if editDistance(key, best) <= 1+len(key)/3 {
-		return fmt.Errorf("unknown key %q: did you mean %q?", key, best)
-	}
-	return fmt.Errorf("unknown key %q: known are %s", key, strings.Join(known, ", "))
+	best := slices.MinFunc(known, func(a, b string) int { return editDistance(word, a) - editDistance(word, b) })
+	return best, editDistance(word, best) <= 1+len(word)/3
 }
 
 // editDistance is the Levenshtein distance in bytes.
