@@ -1,0 +1,50 @@
+# Two commands are enough: "make run" and "make test". "make help" lists the rest.
+GO      ?= go
+RESULTS ?= results
+CONFIG  ?= scripts/handbook.yaml
+
+.PHONY: help
+help: ## this list
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | sort
+
+bin/evalkit: FORCE
+	@mkdir -p bin
+	@$(GO) build -trimpath -o $@ ./evalkit/cmd/evalkit
+FORCE:
+
+.PHONY: build
+build: bin/evalkit ## build the command into bin/
+
+.PHONY: run
+run: bin/evalkit ## run the sweep over datasets/handbook and print the table
+	@bin/evalkit run $(CONFIG) --results $(RESULTS)
+
+.PHONY: test
+test: check ## all checks and tests, with the race detector
+	$(GO) test -race -shuffle=on ./...
+	$(MAKE) --no-print-directory readers
+
+.PHONY: check
+check: ## formatting and vet
+	@test -z "$$(gofmt -l evalkit)" || { echo "gofmt: run gofmt -w on:"; gofmt -l evalkit; exit 1; }
+	$(GO) vet ./...
+
+.PHONY: readers
+readers: bin/evalkit ## read stored Parquet with DuckDB and pyarrow
+	@scripts/check_readers.sh
+
+.PHONY: paper
+paper: bin/evalkit ## the published table beside ours (needs ../shared/data/chroma, or CHROMA=folder)
+	@scripts/paper.sh
+
+.PHONY: bench
+bench: ## benchmarks of every stage
+	$(GO) test -run '^$$' -bench . -benchmem ./...
+
+.PHONY: golden
+golden: ## rewrite golden files; look at the diff
+	$(GO) test $$(grep -rl internal/golden --include=*_test.go evalkit | xargs -n1 dirname | sort -u | sed 's,^,./,') -update
+
+.PHONY: clean
+clean: ## remove what was built; results stay
+	rm -rf bin

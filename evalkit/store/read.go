@@ -1,0 +1,186 @@
+package store
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"iter"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/chunkeval/chunkeval/evalkit/experiment"
+)
+
+// An Experiment is a stored Experiment that was opened. Its tables are read
+// when they are asked for; methods may be called from several goroutines.
+type Experiment struct {
+	Record  experiment.Record
+	Notices []error // columns of a newer version that are left out
+	dir     string
+}
+
+// List opens all Experiments below root, by id. What cannot be opened is
+// returned as errors beside those that can; it does not hide them. A folder
+// that does not exist holds none.
+func List(root string) ([]*Experiment, []error) {
+	entries, err := os.ReadDir(root)
+	if err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, nil
+		}
+		return nil, []error{err}
+	}
+	var all []*Experiment
+	var bad []error
+	for _, e := range entries {
+		if !e.IsDir() || strings.HasPrefix(e.Name(), ".") {
+			continue
+		}
+		x, err := Open(root, e.Name())
+		if err != nil {
+			bad = append(bad, err)
+			continue
+		}
+		all = append(all, x)
+	}
+	return all, bad
+}
+
+// Open opens the Experiment id below root, or the one whose id alone begins
+// so. It checks that every table has the size that the record gives.
+func Open(root, id string) (*Experiment, error) {
+	name, err := resolve(root, id)
+	if err != nil {
+		return nil, err
+	}
+	x := &Experiment{dir: filepath.Join(root, name)}
+	path := filepath.Join(x.dir, recordFile)
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("experiment %q: incomplete: %w", name, err)
+	}
+	if err := json.Unmarshal(b, &x.Record); err != nil {
+		return nil, &TableError{path, err}
+	}
+	for _, table := range []string{queriesFile, chunksFile, treeFile, retrievedFile, scoresFile, summaryFile} {
+		want, ok := x.Record.Files[table]
+		if !ok {
+			continue // an older version wrote no such table
+		}
+		info, err := os.Stat(filepath.Join(x.dir, table))
+		if err != nil {
+			return nil, fmt.Errorf("experiment %q: incomplete: %w", name, err)
+		}
+		if info.Size() != want.Bytes {
+			err := fmt.Errorf("%d bytes, but %d were written", info.Size(), want.Bytes)
+			return nil, &TableError{filepath.Join(x.dir, table), err}
+		}
+	}
+	if x.Record.SchemaVersion > experiment.SchemaVersion {
+		x.Notices = append(x.Notices, x.newer()...)
+	}
+	return x, nil
+}
+
+// resolve finds the one folder that is named id or begins with it.
+func resolve(root, id string) (string, error) {
+	if id == "" || strings.HasPrefix(id, ".") || strings.ContainsAny(id, "/\\\x00") {
+		return "", fmt.Errorf("experiment %q: not an id; see evalkit list", id)
+	}
+	entries, err := os.ReadDir(root)
+	if err != nil {
+		return "", fmt.Errorf("experiment %q: %w", id, err)
+	}
+	var found []string
+	for _, e := range entries {
+		if e.Name() == id {
+			return id, nil
+		}
+		if strings.HasPrefix(e.Name(), id) {
+			found = append(found, e.Name())
+		}
+	}
+	switch len(found) {
+	case 0:
+		return "", fmt.Errorf("experiment %q: not found in %s; see evalkit list", id, root)
+	case 1:
+		return found[0], nil
+	}
+	return "", fmt.Errorf("experiment %q: could be any of %s", id, strings.Join(found, ", "))
+}
+
+func (x *Experiment) newer() []error {
+	var notices []error
+	add := func(table string, names []string, err error) {
+		if err == nil && len(names) > 0 {
+			err = fmt.Errorf("experiment %q: %s: columns of a newer version left out: %s", x.Record.ID, table, strings.Join(names, ", "))
+		}
+		if err != nil {
+			notices = append(notices, err)
+		}
+	}
+	check(x, queriesFile, unknownColumns[QueryRow], add)
+	check(x, chunksFile, unknownColumns[ChunkRow], add)
+	check(x, treeFile, unknownColumns[TreeRow], add)
+	check(x, retrievedFile, unknownColumns[RetrievedRow], add)
+	check(x, scoresFile, unknownColumns[ScoreRow], add)
+	check(x, summaryFile, unknownColumns[SummaryRow], add)
+	return notices
+}
+
+func check(x *Experiment, table string, unknown func(string) ([]string, error), add func(string, []string, error)) {
+	names, err := unknown(filepath.Join(x.dir, table))
+	add(table, names, err)
+}
+
+// Queries returns all questions, in data set order.
+func (x *Experiment) Queries() ([]QueryRow, error) { return collect(rowsOf[QueryRow](x, queriesFile)) }
+
+// Summary returns all summary rows.
+func (x *Experiment) Summary() ([]SummaryRow, error) {
+	return collect(rowsOf[SummaryRow](x, summaryFile))
+}
+
+// Scores yields all values: by strategy, query, metric, view.
+func (x *Experiment) Scores() iter.Seq2[ScoreRow, error] { return rowsOf[ScoreRow](x, scoresFile) }
+
+// Tree yields the branches of all expansion trees: by strategy, query, rank.
+func (x *Experiment) Tree() iter.Seq2[TreeRow, error] { return rowsOf[TreeRow](x, treeFile) }
+
+// Retrieved yields the entries of all flat lists: by strategy, query, position.
+func (x *Experiment) Retrieved() iter.Seq2[RetrievedRow, error] {
+	return rowsOf[RetrievedRow](x, retrievedFile)
+}
+
+// Chunks yields all chunks: by strategy, document, chunk_index.
+func (x *Experiment) Chunks() iter.Seq2[ChunkRow, error] { return rowsOf[ChunkRow](x, chunksFile) }
+
+func rowsOf[T any](x *Experiment, table string) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		for rows, err := range readTable[T](filepath.Join(x.dir, table)) {
+			if err != nil {
+				yield(*new(T), err)
+				return
+			}
+			for _, row := range rows {
+				if !yield(row, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+func collect[T any](rows iter.Seq2[T, error]) ([]T, error) {
+	var all []T
+	for row, err := range rows {
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, row)
+	}
+	return slices.Clip(all), nil
+}
