@@ -33,7 +33,7 @@ type ChunkRow struct {
 	Tokens     int32     `arrow:"tokens" doc:"tokens of text" unit:"token"`
 	Oversize   bool      `arrow:"oversize" doc:"the strategy could not cut it to its size"`
 	Header     *string   `arrow:"header" doc:"indexed with the chunk, never scored; null if there is none"`
-	Units      []SpanRow `arrow:"units" doc:"spans indexed in the chunk's place, in bytes; null means the chunk itself"`
+	Units      []SpanRow `arrow:"units" doc:"spans indexed in the chunk's place, in bytes; empty means the chunk itself"`
 	Text       string    `arrow:"text" doc:"the document's text over [start,end)"`
 }
 
@@ -127,7 +127,7 @@ func chunkRows(s *experiment.StrategyResult) []ChunkRow {
 	for _, c := range s.Chunks {
 		row := ChunkRow{
 			Strategy: s.Strategy, Doc: string(c.Doc), ChunkIndex: int32(c.Index), Start: int64(c.Span.Start), End: int64(c.Span.End),
-			Tokens: int32(c.Tokens), Oversize: c.Oversize, Header: optional(c.Header), Text: c.Text,
+			Tokens: int32(c.Tokens), Oversize: c.Oversize, Header: optional(c.Header), Units: []SpanRow{}, Text: c.Text,
 		}
 		for _, u := range c.Units {
 			row.Units = append(row.Units, SpanRow{int64(u.Start), int64(u.End)})
