@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"iter"
 	"runtime"
 	"sync"
@@ -243,6 +244,9 @@ func (g *group) retrieveAll(ctx context.Context, st *searched) (err error) {
 	r, err := g.index(ctx, st)
 	if err != nil {
 		return fmt.Errorf("strategy %s: %w", st.strategy, err)
+	}
+	if c, ok := r.(io.Closer); ok {
+		defer func() { err = errors.Join(err, c.Close()) }()
 	}
 	defer g.opt.Profile.track("retrieve")()
 	return parallel(ctx, g.opt.Workers, len(missing), func(i int) error {
