@@ -17,7 +17,7 @@ import (
 type ImportOptions struct {
 	Name     string // empty: the name in the source, else that of its file or folder
 	Language string // BCP 47; empty: "en" for chroma, else "und" (not known), with a warning
-	Licence  string // empty: that of the format's public data set if it has one, else none, with a warning
+	Licence  string // empty: that in the source, "MIT" for chroma, else none, with a warning
 	Split    string // beir: the file qrels/Split.tsv alone; empty: all of qrels/*.tsv
 }
 
