@@ -69,11 +69,11 @@ func OpenCache(dir string, inner evalkit.Embedder) (*Cache, error) {
 	if err := os.MkdirAll(c.dir, 0o777); err != nil {
 		return nil, fmt.Errorf("open vector cache: %w", err)
 	}
-	names, err := filepath.Glob(filepath.Join(c.dir, "*"+segmentSuffix))
+	names, err := segmentNames(c.dir)
 	if err != nil {
 		return nil, fmt.Errorf("open vector cache: %w", err)
 	}
-	for _, name := range names { // sorted
+	for _, name := range names {
 		s, keys, err := openSegment(name)
 		if err != nil || c.dim != 0 && s.dim != c.dim {
 			c.stats.Damaged++
@@ -185,7 +185,7 @@ func (c *Cache) fetch(ctx context.Context, kind evalkit.TextKind, texts []string
 	if err != nil {
 		return err
 	}
-	if err := c.checkAnswer(got, len(texts)); err != nil {
+	if err := checkAnswer(got, len(texts)); err != nil {
 		return fmt.Errorf("embedder %q: %w", c.inner, err)
 	}
 	c.mu.Lock()
@@ -207,7 +207,7 @@ func (c *Cache) fetch(ctx context.Context, kind evalkit.TextKind, texts []string
 	return nil
 }
 
-func (c *Cache) checkAnswer(got evalkit.Vectors, n int) error {
+func checkAnswer(got evalkit.Vectors, n int) error {
 	if got.Dim <= 0 || len(got.Data)%got.Dim != 0 {
 		return fmt.Errorf("%d numbers in rows of %d dimensions", len(got.Data), got.Dim)
 	}

@@ -13,6 +13,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
+	"time"
 )
 
 // A segment is a file of vectors:
@@ -44,6 +46,36 @@ func checksum(parts ...[]byte) uint32 {
 		sum = crc32.Update(sum, crc32.MakeTable(crc32.Castagnoli), p)
 	}
 	return sum
+}
+
+// segmentNames returns the files of vectors in dir, the oldest first: what
+// replaced a damaged vector counts more than the vector.
+func segmentNames(dir string) ([]string, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	type file struct {
+		name string
+		time time.Time
+	}
+	var files []file
+	for _, e := range entries {
+		if !strings.HasSuffix(e.Name(), segmentSuffix) {
+			continue
+		}
+		info, err := e.Info()
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, file{filepath.Join(dir, e.Name()), info.ModTime()})
+	}
+	slices.SortStableFunc(files, func(a, b file) int { return a.time.Compare(b.time) })
+	names := make([]string, len(files))
+	for i, f := range files {
+		names[i] = f.name
+	}
+	return names, nil
 }
 
 // openSegment opens a file and reads its keys, in the order of rows.
@@ -117,7 +149,6 @@ func (w *segmentWriter) add(k key, row []float32) int {
 	w.rows = append(w.rows, slices.Clone(row)) // not the whole of the answer
 	return len(w.keys) - 1
 }
-
 
 func (w *segmentWriter) row(i int) []float32 { return w.rows[i] }
 
