@@ -29,14 +29,14 @@ func NeededQuestions(delta, sd float64) int {
 	return int(math.Ceil(x * x))
 }
 
-// Check returns what is doubtful about ds as Warnings, in this order: the
-// Warnings of ds itself; gold texts that occur more than once in their
-// document; gold spans of one query that overlap; documents that no strategy
-// cuts into two or more chunks, so that they cannot tell strategies apart (only
-// if strategies are given); and too few questions with gold for a decision. An
-// error of a strategy or of ctx is returned among them.
+// Check returns what is doubtful about ds as Warnings, beyond the Warnings
+// that ds has from loading. In this order: gold texts that occur more than
+// once in their document; gold spans of one query that overlap; documents that
+// no strategy cuts into two or more chunks, so that they cannot tell
+// strategies apart (only if strategies are given); and too few questions with
+// gold for a decision. An error of a strategy or of ctx is returned among them.
 func Check(ctx context.Context, ds *evalkit.Dataset, strategies ...evalkit.Strategy) []error {
-	out := append([]error(nil), ds.Warnings...)
+	var out []error
 	ambiguous := &Warning{Text: "gold passages occur more than once in their document, so another place may answer as well"}
 	overlapping := &Warning{Text: "queries have gold spans that overlap; each byte counts once"}
 	docs := ds.DocMap()

@@ -151,6 +151,20 @@ func TestLoadRefusesFolders(t *testing.T) {
 	assert.ErrorIs(t, err, os.ErrNotExist)
 }
 
+func TestLoadNamesAsWritten(t *testing.T) {
+	for written, want := range map[string]string{
+		"1.10": "1.10", "007": "007", "true": "true", "0x1F": "0x1F", ".inf": ".inf", "2024-01-01": "2024-01-01",
+		`"a\tb"`: "a\tb", `"a\u00e4"`: "aä", "'it''s'": "it's", "a # not": "a", "|\n  a\n  b": "a\nb\n",
+	} {
+		ds, err := dataset.Load(folder(t, map[string]string{
+			"dataset.yaml": "name: " + written + "\nlanguage: en\n", "documents/a.md": "a", "queries.jsonl": `{"id":"q","question":"Q?","gold":[{"doc":"a.md","quote":"a"}]}`,
+		}))
+		require.NoError(t, err, written)
+		assert.Equal(t, want, ds.Name)
+		assert.Equal(t, []string{"no licence is named"}, warnings(ds))
+	}
+}
+
 func TestLoadReportsManyErrors(t *testing.T) {
 	var queries strings.Builder
 	for i := range 30 {

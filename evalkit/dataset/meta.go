@@ -96,15 +96,25 @@ func (m *meta) read(body ast.Node, probs *problems) {
 			probs.add(at, evalkit.UnknownKey(key, known))
 			continue
 		}
-		if _, scalar := it.Value().(ast.ScalarNode); !scalar {
-			probs.addf(at, "%s: not a text", key)
-			continue
-		}
-		if err := yaml.NodeToValue(it.Value(), into); err != nil {
+		if err := readText(it.Value(), into); err != nil {
 			_, err = yamlPlace(at, err)
 			probs.addf(at, "%s: %w", key, err)
 		}
 	}
+}
+
+// readText reads a scalar. What YAML takes for a number or a truth value stays
+// as it is written: a name may be 1.10.
+func readText(node ast.Node, into *string) error {
+	switch node.(type) {
+	case *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode, *ast.InfinityNode, *ast.NanNode:
+		*into = node.GetToken().Value
+		return nil
+	}
+	if _, ok := node.(ast.ScalarNode); !ok {
+		return errors.New("not a text")
+	}
+	return yaml.NodeToValue(node, into)
 }
 
 // check verifies the values.
