@@ -140,6 +140,10 @@ func TestLoadRefusesFolders(t *testing.T) {
 		{"nothing", map[string]string{}, "documents: no such folder, and no documents.jsonl"},
 		{"both", map[string]string{"documents/a.md": "a", "documents.jsonl": "", "queries.jsonl": query}, "stands beside the folder documents"},
 		{"no queries", map[string]string{"documents/a.md": "a"}, "queries.jsonl: no such file"},
+		{"queries are a folder", map[string]string{"documents/a.md": "a", "queries.jsonl/b": ""}, "queries.jsonl: not a regular file"},
+		{"documents are a file", map[string]string{"documents": "a", "queries.jsonl": query}, "documents: not a folder"},
+		{"two yaml documents", map[string]string{"dataset.yaml": head + "---\nname: b\n", "documents/a.md": "a", "queries.jsonl": query}, "dataset.yaml:5: more than one YAML document"},
+		{"yaml utf-8", map[string]string{"dataset.yaml": head + "analyzer: \xe4\n", "documents/a.md": "a", "queries.jsonl": query}, "dataset.yaml:4: byte 51: invalid UTF-8"},
 		{"utf-8", map[string]string{"documents/a.md": "a\nb\n\xe4", "queries.jsonl": query}, "documents/a.md:3: byte 4: invalid UTF-8"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
