@@ -61,7 +61,7 @@ func fitLSA(ctx context.Context, spec LSA, a evalkit.Analyzer, sentences []strin
 			matrix.rows = append(matrix.rows, row)
 		}
 	}
-	_, v, err := rightVectors(ctx, matrix, spec.Dim, spec.Seed)
+	v, err := rightVectors(ctx, matrix, spec.Dim, spec.Seed)
 	if err != nil {
 		return nil, err
 	}

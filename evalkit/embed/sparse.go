@@ -52,9 +52,10 @@ func newDense(rows, cols int) blas64.General {
 	return blas64.General{Rows: rows, Cols: cols, Stride: max(1, cols), Data: make([]float64, rows*cols)}
 }
 
-// parallel calls f with 0 to n-1, in ranges, one goroutine each.
+// parallel calls f with 0 to n-1, in ranges, one goroutine each. It stops when
+// ctx does.
 func parallel(ctx context.Context, n int, f func(i int)) error {
-	workers := max(1, min(runtime.GOMAXPROCS(0), n/64))
+	workers := max(1, min(runtime.GOMAXPROCS(0), n))
 	var wg sync.WaitGroup
 	for w := range workers {
 		wg.Go(func() {
