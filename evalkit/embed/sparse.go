@@ -4,6 +4,7 @@ import (
 	"context"
 	"runtime"
 	"sync"
+	"sync/atomic"
 
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
@@ -52,14 +53,14 @@ func newDense(rows, cols int) blas64.General {
 	return blas64.General{Rows: rows, Cols: cols, Stride: max(1, cols), Data: make([]float64, rows*cols)}
 }
 
-// parallel calls f with 0 to n-1, in ranges, one goroutine each. It stops when
+// parallel calls f once with each of 0 to n-1, on all processors. It stops when
 // ctx does.
 func parallel(ctx context.Context, n int, f func(i int)) error {
-	workers := max(1, min(runtime.GOMAXPROCS(0), n))
+	var next atomic.Int64
 	var wg sync.WaitGroup
-	for w := range workers {
+	for range min(runtime.GOMAXPROCS(0), n) {
 		wg.Go(func() {
-			for i := w * n / workers; i < (w+1)*n/workers && ctx.Err() == nil; i++ {
+			for i := int(next.Add(1)) - 1; i < n && ctx.Err() == nil; i = int(next.Add(1)) - 1 {
 				f(i)
 			}
 		})
