@@ -14,8 +14,8 @@ import (
 // known by its position, so that the tie-break of the total order is that of
 // integers, and one chunk is the same in every leg.
 type corpus struct {
+	groups
 	chunks []evalkit.Chunk
-	first  []int32 // first passage of each chunk, and the end; nil if each has one
 }
 
 func newCorpus(chunks []evalkit.Chunk) (*corpus, error) {
@@ -23,7 +23,6 @@ func newCorpus(chunks []evalkit.Chunk) (*corpus, error) {
 		chunks = slices.Clone(chunks)
 		slices.SortFunc(chunks, compareChunks)
 	}
-	c := &corpus{chunks: chunks}
 	units := false
 	for i := range chunks {
 		if i > 0 && compareChunks(chunks[i-1], chunks[i]) == 0 {
@@ -31,6 +30,7 @@ func newCorpus(chunks []evalkit.Chunk) (*corpus, error) {
 		}
 		units = units || chunks[i].Units != nil
 	}
+	c := &corpus{groups{n: len(chunks)}, chunks}
 	if !units {
 		return c, nil
 	}
@@ -47,30 +47,6 @@ func newCorpus(chunks []evalkit.Chunk) (*corpus, error) {
 
 func compareChunks(a, b evalkit.Chunk) int {
 	return cmp.Or(cmp.Compare(a.Doc, b.Doc), cmp.Compare(a.Index, b.Index))
-}
-
-// passages returns the number of passages.
-func (c *corpus) passages() int {
-	if c.first == nil {
-		return len(c.chunks)
-	}
-	return int(c.first[len(c.chunks)])
-}
-
-// start returns the first passage of chunk i; start(i+1) is its end.
-func (c *corpus) start(i int) int {
-	if c.first == nil {
-		return i
-	}
-	return int(c.first[i])
-}
-
-// owner returns the chunk of a passage.
-func (c *corpus) owner(passage int) int {
-	if c.first == nil {
-		return passage
-	}
-	return sort.Search(len(c.chunks), func(i int) bool { return int(c.first[i+1]) > passage })
 }
 
 // of returns the range [lo,hi) of the chunks of a document.
@@ -92,4 +68,29 @@ func (c *corpus) each(f func(passage int, text string) error) error {
 		}
 	}
 	return nil
+}
+
+// A groups is n chunks, each with one or more passages that follow one another.
+type groups struct {
+	n     int
+	first []int32 // first passage of each chunk, and the end; nil if each has one
+}
+
+// passages returns the number of passages.
+func (g *groups) passages() int { return g.start(g.n) }
+
+// start returns the first passage of chunk i; start(i+1) is its end.
+func (g *groups) start(i int) int {
+	if g.first == nil {
+		return i
+	}
+	return int(g.first[i])
+}
+
+// owner returns the chunk of a passage.
+func (g *groups) owner(passage int) int {
+	if g.first == nil {
+		return passage
+	}
+	return sort.Search(g.n, func(i int) bool { return int(g.first[i+1]) > passage })
 }

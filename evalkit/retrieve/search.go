@@ -28,20 +28,18 @@ func Search(ctx context.Context, rows, queries evalkit.Vectors, k int) ([][]Neig
 	case rows.Dim != queries.Dim && rows.Len() > 0 && queries.Len() > 0:
 		return nil, fmt.Errorf("search: queries have %d dimensions, rows have %d", queries.Dim, rows.Dim)
 	}
-	m := matrix{Vectors: rows}
+	m, asked := matrix{Vectors: rows}, matrix{Vectors: queries}
 	for i := range rows.Len() {
-		if err := m.check(i); err != nil {
+		if _, err := m.check(i); err != nil {
 			return nil, fmt.Errorf("search: row %d: %w", i, err)
 		}
 	}
-	var asked matrix
-	asked.Vectors = queries
 	for i := range queries.Len() {
-		if err := asked.check(i); err != nil {
+		if _, err := asked.check(i); err != nil {
 			return nil, fmt.Errorf("search: query %d: %w", i, err)
 		}
 	}
-	lists, err := m.search(ctx, asked, &corpus{chunks: make([]evalkit.Chunk, rows.Len())}, k)
+	lists, err := m.search(ctx, asked, &groups{n: rows.Len()}, k)
 	if err != nil {
 		return nil, err
 	}
@@ -61,51 +59,57 @@ type matrix struct {
 	zero []bool // nil if no row is
 }
 
-// check notes whether row i is all zero; a value that is NaN or infinite is an error.
-func (m *matrix) check(i int) error {
-	zero := true
-	for _, v := range m.Row(i) {
-		if v-v != 0 {
-			return fmt.Errorf("the vector holds %v", v)
+// check notes whether row i is all zero, and returns its length; a value that
+// is NaN or infinite is an error.
+func (m *matrix) check(i int) (length float64, err error) {
+	row := m.Row(i)
+	square := float64(dot(row, row))
+	if !(square > safeSquare && square < 1/safeSquare) {
+		if square, err = slowSquare(row); err != nil {
+			return 0, err
 		}
-		zero = zero && v == 0
 	}
-	if zero {
+	if square == 0 {
 		if m.zero == nil {
 			m.zero = make([]bool, m.Len())
 		}
 		m.zero[i] = true
 	}
-	return nil
+	return math.Sqrt(square), nil
+}
+
+// safeSquare is far from where the square of a float32 becomes 0 or infinite.
+const safeSquare = 1e-20
+
+func slowSquare(row []float32) (float64, error) {
+	square := 0.0
+	for _, v := range row {
+		if v-v != 0 {
+			return 0, fmt.Errorf("the vector holds %v", v)
+		}
+		square += float64(v) * float64(v)
+	}
+	return square, nil
 }
 
 func (m *matrix) isZero(i int) bool { return m.zero != nil && m.zero[i] }
-
-// length returns the Euclidean length of row i.
-func (m *matrix) length(i int) float64 {
-	sum := 0.0
-	for _, v := range m.Row(i) {
-		sum += float64(v) * float64(v)
-	}
-	return math.Sqrt(sum)
-}
 
 const (
 	block     = 64      // rows that are read once for all queries
 	minWorker = 1 << 21 // multiplications that are worth a goroutine
 )
 
-// search returns the k best chunks of c for each query. Each worker scans a
+// search returns the k best chunks of g for each query. Each worker scans a
 // range of chunks; the union of their lists holds the answer.
-func (m *matrix) search(ctx context.Context, queries matrix, c *corpus, k int) ([][]scored, error) {
-	n := len(c.chunks)
+func (m *matrix) search(ctx context.Context, queries matrix, g *groups, k int) ([][]scored, error) {
+	n := g.n
 	workers := max(1, min(runtime.GOMAXPROCS(0), len(m.Data)*queries.Len()/minWorker, n))
 	parts := make([][]*topK, workers)
 	errs := make([]error, workers)
 	var wg sync.WaitGroup
 	for w := range workers {
 		wg.Go(func() {
-			parts[w], errs[w] = m.scan(ctx, queries, c, scanRange{w * n / workers, (w + 1) * n / workers, k})
+			parts[w], errs[w] = m.scan(ctx, queries, g, scanRange{w * n / workers, (w + 1) * n / workers, k})
 		})
 	}
 	wg.Wait()
@@ -130,7 +134,7 @@ func (m *matrix) search(ctx context.Context, queries matrix, c *corpus, k int) (
 // A scanRange asks for the k best of the chunks [lo,hi).
 type scanRange struct{ lo, hi, k int }
 
-func (m *matrix) scan(ctx context.Context, queries matrix, c *corpus, r scanRange) ([]*topK, error) {
+func (m *matrix) scan(ctx context.Context, queries matrix, g *groups, r scanRange) ([]*topK, error) {
 	tops := make([]*topK, queries.Len())
 	for q := range tops {
 		tops[q] = newTopK(r.k, r.hi-r.lo)
@@ -141,7 +145,7 @@ func (m *matrix) scan(ctx context.Context, queries matrix, c *corpus, r scanRang
 			return nil, err
 		}
 		hi := min(lo+block, r.hi)
-		from, to := c.start(lo), c.start(hi)
+		from, to := g.start(lo), g.start(hi)
 		if need := to - from; cap(scores) < need {
 			scores = make([]float32, need)
 		}
@@ -152,7 +156,7 @@ func (m *matrix) scan(ctx context.Context, queries matrix, c *corpus, r scanRang
 			}
 			dotRows(scores, queries.Row(q), m.Data[from*m.Dim:to*m.Dim])
 			for i := lo; i < hi; i++ {
-				if best, ok := m.best(scores, from, c.start(i), c.start(i+1)); ok {
+				if best, ok := m.best(scores, from, g.start(i), g.start(i+1)); ok {
 					top.offer(scored{i, float64(best)})
 				}
 			}
