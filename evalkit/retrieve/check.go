@@ -14,13 +14,16 @@ func check(x evalkit.Indexer) error {
 	case BM25:
 		switch {
 		case x.Analyzer == nil:
-			return errors.New("analyzer: none given: write analyzer=en, or another of " + strings.Join(Analyzers(), ", "))
+			return errNoAnalyzer()
 		case !(x.K1 >= 0 && x.K1 <= maxNumber):
 			return fmt.Errorf("k1: %v is not from 0 to %v", x.K1, maxNumber)
 		case !(x.B >= 0 && x.B <= 1):
 			return fmt.Errorf("b: %v is not from 0 to 1", x.B)
 		}
 	case Bleve:
+		if x.Analyzer == nil {
+			return errNoAnalyzer()
+		}
 		if _, ok := x.Analyzer.(bleveAnalyzer); !ok {
 			return fmt.Errorf("analyzer: %v is not one of bleve's: write analyzer=en, or another of %s", x.Analyzer, strings.Join(Analyzers(), ", "))
 		}
@@ -40,6 +43,10 @@ func check(x evalkit.Indexer) error {
 		return errors.Join(check(x.Lexical), check(x.Dense), checkFusion(x.Fusion))
 	}
 	return nil
+}
+
+func errNoAnalyzer() error {
+	return errors.New("analyzer: none given: write analyzer=en, or another of " + strings.Join(Analyzers(), ", "))
 }
 
 // maxNumber bounds constants and weights, far above any use, so that no sum

@@ -28,16 +28,16 @@ func Check(ctx context.Context, x evalkit.Indexer, chunks []evalkit.Chunk, queri
 	if err != nil {
 		return err
 	}
-	c := checker{ctx: ctx, known: map[evalkit.ChunkID]evalkit.Chunk{}, all: len(chunks) + 1}
+	c := checker{known: map[evalkit.ChunkID]evalkit.Chunk{}, all: len(chunks) + 1}
 	for _, chunk := range chunks {
 		c.known[chunk.ID()] = chunk
 	}
 	want := make([]outcome, len(queries))
 	for i, q := range queries {
-		want[i] = c.ask(r, q, c.all)
-		c.rules(r, q, want[i])
+		want[i] = c.ask(ctx, r, q, c.all)
+		c.rules(ctx, r, q, want[i])
 	}
-	c.parallel(r, queries, want)
+	c.parallel(ctx, r, queries, want)
 	for _, other := range [][]evalkit.Chunk{reversed(chunks), riffled(chunks)} {
 		again, err := x.Index(ctx, other)
 		if err != nil {
@@ -45,7 +45,7 @@ func Check(ctx context.Context, x evalkit.Indexer, chunks []evalkit.Chunk, queri
 			continue
 		}
 		for i, q := range queries {
-			if got := c.ask(again, q, c.all); !reflect.DeepEqual(got, want[i]) {
+			if got := c.ask(ctx, again, q, c.all); !reflect.DeepEqual(got, want[i]) {
 				c.fail("query %q: indexed in another order, the result differs", q.ID)
 			}
 		}
@@ -54,7 +54,6 @@ func Check(ctx context.Context, x evalkit.Indexer, chunks []evalkit.Chunk, queri
 }
 
 type checker struct {
-	ctx   context.Context //nolint:containedctx // the checker lives for one call
 	known map[evalkit.ChunkID]evalkit.Chunk
 	all   int // a k that cuts nothing
 	errs  []error
@@ -70,8 +69,8 @@ func (c *checker) fail(format string, args ...any) {
 	c.errs = append(c.errs, fmt.Errorf(format, args...))
 }
 
-func (c *checker) ask(r evalkit.Retriever, q evalkit.Query, k int) outcome {
-	hits, err := r.Retrieve(c.ctx, q, k)
+func (c *checker) ask(ctx context.Context, r evalkit.Retriever, q evalkit.Query, k int) outcome {
+	hits, err := r.Retrieve(ctx, q, k)
 	if err != nil && !errors.Is(err, evalkit.ErrNoVector) {
 		c.fail("query %q, k=%d: %w", q.ID, k, err)
 	}
@@ -79,8 +78,8 @@ func (c *checker) ask(r evalkit.Retriever, q evalkit.Query, k int) outcome {
 }
 
 // rules checks one query's lists against the full one.
-func (c *checker) rules(r evalkit.Retriever, q evalkit.Query, full outcome) {
-	if _, err := r.Retrieve(c.ctx, q, 0); err == nil {
+func (c *checker) rules(ctx context.Context, r evalkit.Retriever, q evalkit.Query, full outcome) {
+	if _, err := r.Retrieve(ctx, q, 0); err == nil {
 		c.fail("query %q, k=0: no error", q.ID)
 	}
 	seen := map[evalkit.ChunkID]bool{}
@@ -101,20 +100,20 @@ func (c *checker) rules(r evalkit.Retriever, q evalkit.Query, full outcome) {
 		seen[id] = true
 	}
 	for k := 1; k <= len(full.hits); k = 2*k + 1 {
-		if got := c.ask(r, q, k); len(got.hits) != k || !reflect.DeepEqual(got.hits, full.hits[:k]) {
+		if got := c.ask(ctx, r, q, k); len(got.hits) != k || !reflect.DeepEqual(got.hits, full.hits[:k]) {
 			c.fail("query %q: the list of k=%d is not the start of the longer one", q.ID, k)
 		}
 	}
 }
 
 // parallel asks all queries at once, several times.
-func (c *checker) parallel(r evalkit.Retriever, queries []evalkit.Query, want []outcome) {
+func (c *checker) parallel(ctx context.Context, r evalkit.Retriever, queries []evalkit.Query, want []outcome) {
 	var wg sync.WaitGroup
 	var mu sync.Mutex
 	for range 4 {
 		for i, q := range queries {
 			wg.Go(func() {
-				hits, err := r.Retrieve(c.ctx, q, c.all)
+				hits, err := r.Retrieve(ctx, q, c.all)
 				got := outcome{hits, errors.Is(err, evalkit.ErrNoVector)}
 				if !reflect.DeepEqual(got, want[i]) {
 					mu.Lock()
