@@ -102,7 +102,8 @@ func (c *Cache) Stats() CacheStats {
 }
 
 // Embed returns one row per text. The embedder gets only the texts that are
-// not stored, each once; a blank text is never sent, its row is all zero. An
+// not stored, each once; a blank text is never sent, its row is all zero,
+// whatever the embedder would say. An
 // answer of the embedder with another number of rows, of another size than
 // before, or with a NaN or infinite value is an error, and is not stored.
 func (c *Cache) Embed(ctx context.Context, kind evalkit.TextKind, texts []string) (evalkit.Vectors, error) {

@@ -16,8 +16,8 @@ import (
 //	FNV-1a-32(seed, word) mod Dim
 //
 // and the row is divided by its length. The seed is hashed as 8 bytes, little
-// endian, before the word; seed 0 as none. A text without a word, a blank one
-// included, has 1 at place 0: no row is zero. The two kinds of text are alike.
+// endian, before the word; seed 0 as none. A text without a word has 1 at place
+// 0, but a blank text has an all-zero row. The two kinds of text are alike.
 func (s Hash) Embed(ctx context.Context, _ evalkit.TextKind, texts []string) (evalkit.Vectors, error) {
 	if s.Dim < 1 {
 		return evalkit.Vectors{}, fmt.Errorf("embed %s: dim is below 1", s)
@@ -29,7 +29,9 @@ func (s Hash) Embed(ctx context.Context, _ evalkit.TextKind, texts []string) (ev
 			return evalkit.Vectors{}, err
 		}
 		clear(counts)
-		s.count(counts, text)
+		if !evalkit.Blank(text) {
+			s.count(counts, text)
+		}
 		unit(v.Row(i), counts)
 	}
 	return v, nil

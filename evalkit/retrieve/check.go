@@ -68,6 +68,9 @@ func checkFusion(f Fusion) error {
 			return errors.New("lexical, dense: both weights are 0")
 		}
 	case Weighted:
+		if f.Scale != MinMax && f.Scale != ZScore {
+			return fmt.Errorf("scale: %q is not %s or %s", f.Scale, MinMax, ZScore)
+		}
 		if !(f.Dense >= 0 && f.Dense <= 1) {
 			return fmt.Errorf("dense: %v is not from 0 to 1", f.Dense)
 		}

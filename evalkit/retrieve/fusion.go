@@ -148,41 +148,54 @@ func fitZScore(in []evalkit.Component, lo, hi float64) (scale func(float64) floa
 // Fuse returns the chunks of both lists, each once, in the total order of
 // fused scores. A list is in the order of its ranks, from 1; its Hits' Chunk
 // and Score are read. Each hit carries its rank and raw score in both lists
-// as Components. A score that is NaN or infinite, or a chunk that a list
-// holds twice, is an error that names the list and the chunk.
+// as Components. A setting out of range, a score that is NaN or infinite, and a chunk that a
+// list holds twice are errors that name the setting, or the list and the chunk.
 func Fuse(f Fusion, lexical, dense []evalkit.Hit) ([]evalkit.Hit, error) {
-	hits := make([]evalkit.Hit, 0, len(lexical)+len(dense))
-	at := make(map[evalkit.ChunkID]int, len(lexical)+len(dense))
-	add := func(list string, in []evalkit.Hit, component func(*evalkit.Hit) *evalkit.Component) error {
-		for i, h := range in {
-			if math.IsNaN(h.Score) || math.IsInf(h.Score, 0) {
-				return fmt.Errorf("fuse: %s list: chunk %v: score %v", list, h.Chunk.ID(), h.Score)
-			}
-			id := h.Chunk.ID()
-			if _, ok := at[id]; !ok {
-				at[id] = len(hits)
-				hits = append(hits, evalkit.Hit{Chunk: h.Chunk})
-			}
-			c := component(&hits[at[id]])
-			if c.Rank != 0 {
-				return fmt.Errorf("fuse: %s list: chunk %v: given twice", list, id)
-			}
-			*c = evalkit.Component{Rank: i + 1, Score: h.Score}
+	if err := checkFusion(f); err != nil {
+		return nil, fmt.Errorf("fuse: %w", err)
+	}
+	m := merger{
+		hits: make([]evalkit.Hit, 0, len(lexical)+len(dense)),
+		at:   make(map[evalkit.ChunkID]int, len(lexical)+len(dense)),
+	}
+	if err := m.add(lexical, func(h *evalkit.Hit) *evalkit.Component { return &h.Lexical }); err != nil {
+		return nil, fmt.Errorf("fuse: lexical list: %w", err)
+	}
+	if err := m.add(dense, func(h *evalkit.Hit) *evalkit.Component { return &h.Dense }); err != nil {
+		return nil, fmt.Errorf("fuse: dense list: %w", err)
+	}
+	f.fuse(m.hits)
+	slices.SortFunc(m.hits, compareHits)
+	for i := range m.hits {
+		m.hits[i].Rank = i + 1
+	}
+	return m.hits, nil
+}
+
+// A merger makes one hit of all places of a chunk.
+type merger struct {
+	hits []evalkit.Hit
+	at   map[evalkit.ChunkID]int
+}
+
+// add sets the Component of each hit of a list.
+func (m *merger) add(list []evalkit.Hit, component func(*evalkit.Hit) *evalkit.Component) error {
+	for i, h := range list {
+		id := h.Chunk.ID()
+		if math.IsNaN(h.Score) || math.IsInf(h.Score, 0) {
+			return fmt.Errorf("chunk %v: score %v", id, h.Score)
 		}
-		return nil
+		if _, ok := m.at[id]; !ok {
+			m.at[id] = len(m.hits)
+			m.hits = append(m.hits, evalkit.Hit{Chunk: h.Chunk})
+		}
+		c := component(&m.hits[m.at[id]])
+		if c.Rank != 0 {
+			return fmt.Errorf("chunk %v: given twice", id)
+		}
+		*c = evalkit.Component{Rank: i + 1, Score: h.Score}
 	}
-	if err := add("lexical", lexical, func(h *evalkit.Hit) *evalkit.Component { return &h.Lexical }); err != nil {
-		return nil, err
-	}
-	if err := add("dense", dense, func(h *evalkit.Hit) *evalkit.Component { return &h.Dense }); err != nil {
-		return nil, err
-	}
-	f.fuse(hits)
-	slices.SortFunc(hits, compareHits)
-	for i := range hits {
-		hits[i].Rank = i + 1
-	}
-	return hits, nil
+	return nil
 }
 
 // compareHits is the total order of hits.

@@ -78,6 +78,10 @@ func TestHO_HF_04_BrokenScoreIsNamed(t *testing.T) {
 	}
 	_, err := retrieve.Fuse(retrieve.RRF{K: 60, Lexical: 1, Dense: 1}, good, list("ABA"))
 	assert.EqualError(t, err, "fuse: dense list: chunk A#0: given twice")
+	_, err = retrieve.Fuse(retrieve.Weighted{Dense: 0.5}, good, good)
+	assert.EqualError(t, err, `fuse: scale: "" is not minmax or zscore`)
+	_, err = retrieve.Fuse(retrieve.RRF{K: 60, Lexical: math.NaN(), Dense: 1}, good, good)
+	assert.EqualError(t, err, "fuse: lexical: NaN is not from 0 to 1e+06")
 }
 
 func TestHO_HF_05_TheFusionAskedForIsUsed(t *testing.T) {
@@ -174,7 +178,8 @@ func FuzzFuse(f *testing.F) {
 		} {
 			hits, err := retrieve.Fuse(f, lexical, dense)
 			if math.IsNaN(weight) || math.IsInf(weight, 0) {
-				return
+				require.Error(t, err)
+				continue
 			}
 			require.NoError(t, err)
 			seen := map[evalkit.DocID]bool{}
