@@ -1,0 +1,77 @@
+package chunk
+
+import (
+	"context"
+
+	"github.com/chunkeval/chunkeval/evalkit"
+)
+
+// pack joins consecutive pieces into spans of at most size, and repeats pieces
+// of at most overlap at the start of the next span. Lengths are those of the
+// pieces one by one. It is the merge step of LangChain's text splitters, which
+// the published tables rest on, with an empty joiner:
+//
+//	when total + new > size and the list is not empty: emit the list; then drop
+//	pieces from its front while total > overlap, or while total + new > size
+//	and total > 0
+func pack(pieces []evalkit.Span, length func(evalkit.Span) int, size, overlap int) []evalkit.Span {
+	var out []evalkit.Span
+	var lengths []int
+	first, total := 0, 0 // the list is pieces[first:i]
+	for i, p := range pieces {
+		n := length(p)
+		if total+n > size && i > first {
+			out = append(out, evalkit.Span{Start: pieces[first].Start, End: pieces[i-1].End})
+			for total > overlap || total+n > size && total > 0 {
+				total -= lengths[first]
+				first++
+			}
+		}
+		lengths = append(lengths, n)
+		total += n
+	}
+	if first < len(pieces) {
+		out = append(out, evalkit.Span{Start: pieces[first].Start, End: pieces[len(pieces)-1].End})
+	}
+	return out
+}
+
+// cutter finds the pieces of a span that come one level below it.
+type cutter func(text string, s evalkit.Span) []evalkit.Span
+
+// fit returns pieces of at most size: s itself, or what the first cutter makes
+// of it, each fitted with the cutters after it, at last between tokens.
+func (r ruler) fit(text string, s evalkit.Span, size int, cutters ...cutter) []evalkit.Span {
+	if r.length(text[s.Start:s.End]) <= size {
+		return []evalkit.Span{s}
+	}
+	if len(cutters) == 0 {
+		return r.hardCut(text, s, size)
+	}
+	var out []evalkit.Span
+	for _, p := range cutters[0](text, s) {
+		out = append(out, r.fit(text, p, size, cutters[1:]...)...)
+	}
+	return out
+}
+
+// packDoc packs the pieces of a whole document.
+func (r ruler) packDoc(ctx context.Context, doc evalkit.Document, pieces []evalkit.Span, size, overlap int, cutters ...cutter) ([]evalkit.Chunk, error) {
+	var fitted []evalkit.Span
+	for _, p := range pieces {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		fitted = append(fitted, r.fit(doc.Text, p, size, cutters...)...)
+	}
+	spans := pack(fitted, func(s evalkit.Span) int { return r.length(doc.Text[s.Start:s.End]) }, size, overlap)
+	return r.finish(doc, drafts(spans), size), ctx.Err()
+}
+
+// whole returns the span of the whole text, none if it is empty.
+func whole(text string) []evalkit.Span {
+	if text == "" {
+		return nil
+	}
+	return []evalkit.Span{{Start: 0, End: len(text)}}
+}
