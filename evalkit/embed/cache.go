@@ -24,7 +24,8 @@ import (
 // were there when it opened the Cache. Every vector is checked as it is read:
 // a damaged one is computed again and counted.
 //
-// A Cache is safe for concurrent use. Close writes what is still in memory.
+// A Cache is safe for concurrent use. Large answers are written at once; Close
+// writes what is still in memory, which is lost without it.
 type Cache struct {
 	inner evalkit.Embedder
 	dir   string // of the model
@@ -54,12 +55,17 @@ type place struct {
 	row     int
 }
 
-// segmentRows is the number of new vectors after which a file is written.
-const segmentRows = 1024
+// A file is written when segmentRows vectors are in memory, or when a single
+// call brought batchRows of them: the passages of an index are on disk at once,
+// while queries, which come one by one, gather until Flush or Close.
+const (
+	segmentRows = 1024
+	batchRows   = 64
+)
 
-// OpenCache returns a Cache of inner's vectors under dir, which is made if it
+// NewCache returns a Cache of inner's vectors under dir, which is made if it
 // does not exist.
-func OpenCache(dir string, inner evalkit.Embedder) (*Cache, error) {
+func NewCache(inner evalkit.Embedder, dir string) (*Cache, error) {
 	model := sha256.Sum256([]byte(evalkit.Fingerprint(inner)))
 	c := &Cache{
 		inner:  inner,
@@ -67,11 +73,11 @@ func OpenCache(dir string, inner evalkit.Embedder) (*Cache, error) {
 		stored: map[key]place{},
 	}
 	if err := os.MkdirAll(c.dir, 0o777); err != nil {
-		return nil, fmt.Errorf("open vector cache: %w", err)
+		return nil, fmt.Errorf("vector cache: %w", err)
 	}
 	names, err := segmentNames(c.dir)
 	if err != nil {
-		return nil, fmt.Errorf("open vector cache: %w", err)
+		return nil, fmt.Errorf("vector cache: %w", err)
 	}
 	for _, name := range names {
 		s, keys, err := openSegment(name)
@@ -202,7 +208,7 @@ func (c *Cache) fetch(ctx context.Context, kind evalkit.TextKind, texts []string
 			c.stored[k] = place{nil, c.fresh.add(k, got.Row(i))}
 		}
 	}
-	if len(c.fresh.keys) >= segmentRows {
+	if len(c.fresh.keys) >= segmentRows || len(texts) >= batchRows {
 		return c.flush()
 	}
 	return nil
@@ -251,11 +257,11 @@ func (c *Cache) flush() error {
 	}
 	name, err := c.fresh.write(c.dir)
 	if err != nil {
-		return fmt.Errorf("write vector cache: %w", err)
+		return fmt.Errorf("vector cache: %w", err)
 	}
 	s, keys, err := openSegment(name)
 	if err != nil {
-		return fmt.Errorf("write vector cache: %w", err)
+		return fmt.Errorf("vector cache: %w", err)
 	}
 	c.segments = append(c.segments, s)
 	for row, k := range keys {

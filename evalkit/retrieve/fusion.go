@@ -148,8 +148,8 @@ func fitZScore(in []evalkit.Component, lo, hi float64) (scale func(float64) floa
 // Fuse returns the chunks of both lists, each once, in the total order of
 // fused scores. A list is in the order of its ranks, from 1; its Hits' Chunk
 // and Score are read. Each hit carries its rank and raw score in both lists
-// as Components. A setting out of range, a score that is NaN or infinite, and a chunk that a
-// list holds twice are errors that name the setting, or the list and the chunk.
+// as Components. A setting out of range, a score that is NaN or infinite, and a
+// chunk that a list holds twice are errors that name it.
 func Fuse(f Fusion, lexical, dense []evalkit.Hit) ([]evalkit.Hit, error) {
 	if err := checkFusion(f); err != nil {
 		return nil, fmt.Errorf("fuse: %w", err)
