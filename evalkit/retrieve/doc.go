@@ -1,5 +1,5 @@
-// Package retrieve ranks the chunks of one index for a query. It holds four
-// engines and their fusion:
+// Package retrieve ranks the chunks of one index for a query. It holds these
+// retrievers:
 //
 //	bm25    textbook BM25 over bleve's analysis chain (the default lexical leg)
 //	bleve   bleve's own index and scoring, under its own name
