@@ -1,0 +1,275 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/chunkeval/chunkeval/evalkit/experiment"
+	"github.com/chunkeval/chunkeval/evalkit/store"
+	"github.com/chunkeval/chunkeval/evalkit/wire"
+)
+
+// runFlags are the flags of run; none of them changes a number.
+type runFlags struct {
+	results string
+	cache   cacheFlags
+	workers int
+	force   bool
+	profile bool
+	quiet   bool
+}
+
+// cacheFlags choose the cache folder.
+type cacheFlags struct {
+	dir string
+	off bool
+}
+
+func (f *cacheFlags) add(c *cobra.Command) {
+	c.Flags().StringVar(&f.dir, "cache", "", "folder for vectors, chunks and hits (default: evalkit in the user's cache folder)")
+	c.Flags().BoolVar(&f.off, "no-cache", false, "keep nothing between runs; such a run cannot be resumed")
+}
+
+func (f *cacheFlags) lab() (*wire.Lab, error) {
+	switch {
+	case f.off:
+		return &wire.Lab{}, nil
+	case f.dir != "":
+		return &wire.Lab{CacheDir: f.dir}, nil
+	}
+	base, err := os.UserCacheDir()
+	if err != nil {
+		return nil, fmt.Errorf("cache folder: %w; name one with --cache, or use --no-cache", err)
+	}
+	return &wire.Lab{CacheDir: filepath.Join(base, "evalkit")}, nil
+}
+
+func runCommand() *cobra.Command {
+	var f runFlags
+	c := &cobra.Command{
+		Use:   "run FILE",
+		Short: "Run an Experiment or a sweep, store it, print the table",
+		Long: `Run the Experiment or sweep in FILE, store each Experiment below the results
+folder and print one table over all of them.
+
+Paths in FILE are relative to its folder; paths in flags to the working
+directory. An Experiment that this program already stored, with equal settings
+and data, is not run again (see --force). A run that was interrupted or killed
+goes on where it stopped when it is started again.`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return runFile(cmd, args[0], f)
+		},
+	}
+	c.Flags().StringVar(&f.results, "results", "results", "folder of the stored Experiments")
+	c.Flags().IntVar(&f.workers, "workers", 0, "goroutines (default: one per core)")
+	c.Flags().BoolVar(&f.force, "force", false, "run again what is stored already")
+	c.Flags().BoolVar(&f.profile, "profile", false, "print wall time, peak memory and the share of each stage")
+	c.Flags().BoolVar(&f.quiet, "quiet", false, "no progress")
+	f.cache.add(c)
+	return c
+}
+
+func runFile(cmd *cobra.Command, path string, f runFlags) error {
+	start := time.Now()
+	lab, err := f.cache.lab()
+	if err != nil {
+		return err
+	}
+	config, err := wire.ReadConfig(path)
+	if err != nil {
+		return usage(err)
+	}
+	profile := &experiment.Profile{}
+	stop := profile.Track("load")
+	groups, err := lab.Groups(config)
+	if err != nil {
+		return usage(err)
+	}
+	program, err := programDigest()
+	if err != nil {
+		return err
+	}
+	stop()
+	p := newProgress(cmd.ErrOrStderr(), f.quiet)
+	s := &session{lab: lab, flags: f, program: program, profile: profile, progress: p, out: cmd.ErrOrStderr()}
+	var all []*store.Experiment
+	for _, g := range groups {
+		done, err := s.group(cmd.Context(), g)
+		if err != nil {
+			p.end()
+			return err
+		}
+		all = append(all, done...)
+	}
+	p.end()
+	if err := printTable(cmd.OutOrStdout(), all); err != nil {
+		return err
+	}
+	fmt.Fprintf(cmd.OutOrStdout(), "\n%d Experiments in %s: %d new, %d stored before\n", len(all), f.results, s.new, len(all)-s.new)
+	if f.profile {
+		printProfile(cmd.OutOrStdout(), profile, time.Since(start))
+	}
+	return verdict(all)
+}
+
+// session is one call of run.
+type session struct {
+	lab      *wire.Lab
+	flags    runFlags
+	program  string
+	profile  *experiment.Profile
+	progress *progress
+	out      io.Writer
+	new      int
+}
+
+// group runs what is not stored yet and returns all Experiments of g in order.
+func (s *session) group(ctx context.Context, g *wire.Group) ([]*store.Experiment, error) {
+	done := make([]*store.Experiment, len(g.Specs))
+	if !s.flags.force {
+		stored, bad := store.List(s.flags.results)
+		for _, err := range bad {
+			fmt.Fprintln(s.out, "warning:", err)
+		}
+		for i := range g.Specs {
+			if j := slices.IndexFunc(stored, func(x *store.Experiment) bool { return s.same(x, g, i) }); j >= 0 {
+				done[i] = stored[j]
+			}
+		}
+	}
+	var todo []int
+	var settings []experiment.Setting
+	for i, x := range done {
+		if x == nil {
+			todo, settings = append(todo, i), append(settings, g.Settings[i])
+		}
+	}
+	w := store.NewWriter(s.flags.results)
+	start := time.Now()
+	n := 0
+	opt := experiment.Options{Workers: s.flags.workers, Journal: s.lab.Journal(), Progress: s.progress.report, Profile: s.profile}
+	for r, err := range experiment.Run(ctx, g.Setup, settings, opt) {
+		if err != nil {
+			return nil, err
+		}
+		i := todo[n]
+		n++
+		s.complete(&r.Record, g, i, start)
+		stop := s.profile.Track("store")
+		id, err := w.Write(r)
+		stop()
+		if err != nil {
+			return nil, err
+		}
+		if done[i], err = store.Open(s.flags.results, id); err != nil {
+			return nil, err
+		}
+		s.new++
+	}
+	return done, nil
+}
+
+// same reports whether x is Experiment i of g, run by this program without failures.
+func (s *session) same(x *store.Experiment, g *wire.Group, i int) bool {
+	r := x.Record
+	return r.Fingerprint == g.Fingerprint(i) && r.Spec.Name == g.Specs[i].Name && r.Provenance.Program == s.program && r.Counts.Failed == 0
+}
+
+// complete fills what the runner does not know.
+func (s *session) complete(rec *experiment.Record, g *wire.Group, i int, start time.Time) {
+	rec.Spec, rec.Fingerprint, rec.Components = g.Specs[i], g.Fingerprint(i), g.Components
+	p := &rec.Provenance
+	p.Started = start.UTC().Format(time.RFC3339)
+	p.Seconds = time.Since(start).Seconds()
+	p.Program, p.Version, p.Go = s.program, version(), runtime.Version()
+	if p.Workers = s.flags.workers; p.Workers <= 0 {
+		p.Workers = runtime.GOMAXPROCS(0)
+	}
+}
+
+// verdict is an error if queries failed or a strategy found nothing at all.
+func verdict(all []*store.Experiment) error {
+	failed, units, answered := 0, 0, 0
+	for _, x := range all {
+		c := x.Record.Counts
+		failed += c.Failed
+		units += c.Units
+		answered += c.Units - c.Failed - c.NoResults
+	}
+	switch {
+	case units == 0:
+		return errors.New("no rows: no query was run")
+	case failed > 0:
+		return fmt.Errorf("%d of %d units failed and count 0; the warnings of evalkit show say why", failed, units)
+	case answered == 0:
+		return fmt.Errorf("none of %d units found anything", units)
+	}
+	for _, x := range all {
+		if x.Record.Counts.NoGold+x.Record.Counts.Unanswerable >= x.Record.Counts.Units {
+			return errors.New("no query has gold: nothing could be scored")
+		}
+	}
+	return nil
+}
+
+// programDigest identifies the running program, so that results of another
+// build are not taken for its own.
+func programDigest() (string, error) {
+	name, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+func printProfile(w io.Writer, p *experiment.Profile, wall time.Duration) {
+	stages := p.Seconds()
+	fmt.Fprintf(w, "\nwall time %.2f s", wall.Seconds())
+	if peak, ok := peakMemory(); ok {
+		fmt.Fprintf(w, ", peak memory %.0f MiB", float64(peak)/(1<<20))
+	}
+	fmt.Fprintln(w)
+	for _, stage := range []string{"load", "chunk", "index", "retrieve", "score", "store"} {
+		if s, ok := stages[stage]; ok {
+			fmt.Fprintf(w, "  %-9s %8.2f s  %5.1f %%\n", stage, s, 100*s/wall.Seconds())
+		}
+	}
+}
+
+// peakMemory returns the largest resident size of the process in bytes, where
+// the system tells it.
+func peakMemory() (int64, bool) {
+	b, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		return 0, false
+	}
+	for line := range strings.Lines(string(b)) {
+		var kb int64
+		if n, _ := fmt.Sscanf(line, "VmHWM: %d kB", &kb); n == 1 {
+			return kb << 10, true
+		}
+	}
+	return 0, false
+}

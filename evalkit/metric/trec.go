@@ -1,0 +1,55 @@
+package metric
+
+import (
+	"bufio"
+	"cmp"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/chunkeval/chunkeval/evalkit"
+)
+
+// A Run is what one query retrieved, in rank order.
+type Run struct {
+	Query  evalkit.QueryID
+	Chunks []evalkit.ChunkID
+	Scores []float64 // one per chunk
+}
+
+// WriteRun writes TREC run lines, "query Q0 chunk rank score tag". A score that
+// does not fall is lowered to the next smaller number, so that no other tool
+// can reorder ties. White space in ids becomes an underscore.
+func WriteRun(w io.Writer, runs []Run, tag string) error {
+	b := bufio.NewWriter(w)
+	for _, r := range runs {
+		last := math.Inf(1)
+		for i, c := range r.Chunks {
+			score := r.Scores[i]
+			if score >= last {
+				score = math.Nextafter(last, math.Inf(-1))
+			}
+			last = score
+			fmt.Fprintf(b, "%s Q0 %s %d %v %s\n", field(string(r.Query)), field(c.String()), i+1, score, field(tag))
+		}
+	}
+	return b.Flush()
+}
+
+// WriteQrels writes TREC qrels lines, "query 0 chunk grade", queries as given
+// and chunks by document and chunk_index. Fractional grades are rounded up.
+func WriteQrels(w io.Writer, query evalkit.QueryID, grades map[evalkit.ChunkID]float64) error {
+	b := bufio.NewWriter(w)
+	ids := slices.SortedFunc(maps.Keys(grades), func(x, y evalkit.ChunkID) int {
+		return cmp.Or(cmp.Compare(x.Doc, y.Doc), cmp.Compare(x.Index, y.Index))
+	})
+	for _, c := range ids {
+		fmt.Fprintf(b, "%s 0 %s %d\n", field(string(query)), field(c.String()), int(math.Ceil(grades[c])))
+	}
+	return b.Flush()
+}
+
+func field(s string) string { return strings.Join(strings.Fields(s), "_") }
