@@ -74,6 +74,21 @@ func (t *Texts) Sum(u Unit, doc DocID, spans []Span) int {
 	return n
 }
 
+// Merge returns the stretches of doc that an LLM sees of spans: their union,
+// joined over gaps that hold nothing but white space.
+func (t *Texts) Merge(doc DocID, spans []Span) []Span {
+	union := Union(spans)
+	out := union[:0]
+	for _, s := range union {
+		if n := len(out); n > 0 && Blank(t.Text(doc, Span{out[n-1].End, s.Start})) {
+			out[n-1].End = s.End
+			continue
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
 // Tokens returns the number of tokens of the text over s when it is tokenized
 // on its own, as the LLM sees it. The count is kept.
 func (t *Texts) Tokens(doc DocID, s Span) int {

@@ -8,7 +8,7 @@ import sys
 import duckdb
 import pyarrow.parquet as pq
 
-TABLES = ["queries", "chunks", "tree", "retrieved", "scores", "summary"]
+TABLES = ["documents", "queries", "chunks", "tree", "retrieved", "scores", "summary"]
 
 
 def by_duckdb(path):

@@ -28,8 +28,8 @@ type Piece struct {
 	Span evalkit.Span  `json:"span"` // bytes
 }
 
-// NewContext merges a flat list as Expand returns it. Chunks whose spans touch
-// or overlap become one piece.
+// NewContext merges a flat list as Expand returns it. Chunks whose spans
+// touch, overlap or have only white space between them become one piece.
 func NewContext(flat []evalkit.RetrievedChunk, texts *evalkit.Texts) Context {
 	var c Context
 	for i := 0; i < len(flat); {
@@ -38,7 +38,7 @@ func NewContext(flat []evalkit.RetrievedChunk, texts *evalkit.Texts) Context {
 		for ; i < len(flat) && flat[i].Chunk.Doc == doc; i++ {
 			spans = append(spans, flat[i].Chunk.Span)
 		}
-		for _, s := range evalkit.Union(spans) {
+		for _, s := range texts.Merge(doc, spans) {
 			c.Pieces = append(c.Pieces, Piece{doc, s})
 		}
 	}

@@ -108,7 +108,7 @@ func TestHO_NW_04_OverlapIsNotRepeated(t *testing.T) {
 }
 
 func TestContextMarks(t *testing.T) {
-	docs := []evalkit.Document{{ID: "a", Text: "one two three"}, {ID: "b", Text: "four"}}
+	docs := []evalkit.Document{{ID: "a", Text: "one-two-three"}, {ID: "b", Text: "four"}}
 	piece := func(doc evalkit.DocID, i, start, end int) evalkit.RetrievedChunk {
 		return evalkit.RetrievedChunk{Chunk: evalkit.Chunk{Doc: doc, Index: i, Span: evalkit.Span{Start: start, End: end}}}
 	}

@@ -150,7 +150,7 @@ func density(_ params, j *evalkit.Judgments, v evalkit.View, got []evalkit.Retri
 func contextTokens(_ params, j *evalkit.Judgments, v evalkit.View, got []evalkit.RetrievedChunk) (float64, error) {
 	n := 0
 	for doc, spans := range overlapOf(j, v, got).union {
-		for _, s := range spans {
+		for _, s := range j.Texts.Merge(doc, spans) {
 			n += j.Texts.Tokens(doc, s)
 		}
 	}

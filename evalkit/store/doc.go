@@ -4,6 +4,7 @@
 // One folder per Experiment, named by its id, below a results folder:
 //
 //	experiment.json   the record: spec, values in force, fingerprints, counts, warnings, files
+//	documents.parquet the documents
 //	queries.parquet   the questions with their gold
 //	chunks.parquet    every chunk of every strategy
 //	tree.parquet      the expansion tree, a row per hit, neighbors as nested lists

@@ -65,7 +65,7 @@ func Open(root, id string) (*Experiment, error) {
 	if err := json.Unmarshal(b, &x.Record); err != nil {
 		return nil, &TableError{path, err}
 	}
-	for _, table := range []string{queriesFile, chunksFile, treeFile, retrievedFile, scoresFile, summaryFile} {
+	for _, table := range []string{documentsFile, queriesFile, chunksFile, treeFile, retrievedFile, scoresFile, summaryFile} {
 		want, ok := x.Record.Files[table]
 		if !ok {
 			continue // an older version wrote no such table
@@ -122,6 +122,7 @@ func (x *Experiment) newer() []error {
 			notices = append(notices, err)
 		}
 	}
+	check(x, documentsFile, unknownColumns[DocumentRow], add)
 	check(x, queriesFile, unknownColumns[QueryRow], add)
 	check(x, chunksFile, unknownColumns[ChunkRow], add)
 	check(x, treeFile, unknownColumns[TreeRow], add)
@@ -134,6 +135,11 @@ func (x *Experiment) newer() []error {
 func check(x *Experiment, table string, unknown func(string) ([]string, error), add func(string, []string, error)) {
 	names, err := unknown(filepath.Join(x.dir, table))
 	add(table, names, err)
+}
+
+// Documents returns all documents, in data set order.
+func (x *Experiment) Documents() ([]DocumentRow, error) {
+	return collect(rowsOf[DocumentRow](x, documentsFile))
 }
 
 // Queries returns all questions, in data set order.

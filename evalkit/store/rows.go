@@ -5,6 +5,12 @@ import (
 	"github.com/chunkeval/chunkeval/evalkit/experiment"
 )
 
+// A DocumentRow is a document.
+type DocumentRow struct {
+	Doc  string `arrow:"doc" doc:"document id"`
+	Text string `arrow:"text" doc:"stored text, which all offsets count in"`
+}
+
 // A QueryRow is a question.
 type QueryRow struct {
 	Query        string    `arrow:"query" doc:"query id"`
@@ -107,6 +113,14 @@ type SummaryRow struct {
 	N            int32    `arrow:"n" doc:"queries in the mean" unit:"query"`
 	Undefined    int32    `arrow:"undefined" doc:"queries left out because they have no value" unit:"query"`
 	Failed       int32    `arrow:"failed" doc:"queries that failed and count 0" unit:"query"`
+}
+
+func documentRows(ds *evalkit.Dataset) []DocumentRow {
+	rows := make([]DocumentRow, 0, len(ds.Docs))
+	for _, d := range ds.Docs {
+		rows = append(rows, DocumentRow{string(d.ID), d.Text})
+	}
+	return rows
 }
 
 func queryRows(ds *evalkit.Dataset) []QueryRow {

@@ -79,6 +79,9 @@ func TestRoundTrip(t *testing.T) {
 	queries, err := x.Queries()
 	require.NoError(t, err)
 	assert.Equal(t, queryRows(r.Dataset), queries)
+	documents, err := x.Documents()
+	require.NoError(t, err)
+	assert.Equal(t, documentRows(r.Dataset), documents)
 	assert.NotNil(t, all(t, x.Tree())[0].NeighborsNext, "no neighbors is an empty list, not null")
 }
 

@@ -20,6 +20,7 @@ import (
 // The file names of an Experiment's folder.
 const (
 	recordFile    = "experiment.json"
+	documentsFile = "documents.parquet"
 	queriesFile   = "queries.parquet"
 	chunksFile    = "chunks.parquet"
 	treeFile      = "tree.parquet"
@@ -32,7 +33,7 @@ const (
 // Several Writers, also of several processes, may use one folder at once.
 type Writer struct {
 	root string
-	last *experiment.Result // its chunks and queries files can be linked
+	last *experiment.Result // its documents, queries and chunks can be linked
 	dir  string             // of last
 }
 
@@ -92,13 +93,16 @@ func isNotEmpty(err error) bool {
 func (w *Writer) tables(dir string, r *experiment.Result) error {
 	files := r.Record.Files
 	if w.last != nil && sameChunks(w.last, r) {
-		for _, name := range []string{queriesFile, chunksFile} {
+		for _, name := range []string{documentsFile, queriesFile, chunksFile} {
 			if err := linkOrCopy(filepath.Join(w.dir, name), filepath.Join(dir, name)); err != nil {
 				return err
 			}
 			files[name] = w.last.Record.Files[name]
 		}
 	} else {
+		if err := writeFile(dir, documentsFile, files, slices.Values([][]DocumentRow{documentRows(r.Dataset)})); err != nil {
+			return err
+		}
 		if err := writeFile(dir, queriesFile, files, slices.Values([][]QueryRow{queryRows(r.Dataset)})); err != nil {
 			return err
 		}

@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -18,6 +17,7 @@ import (
 	"github.com/chunkeval/chunkeval/evalkit"
 	"github.com/chunkeval/chunkeval/evalkit/metric"
 	"github.com/chunkeval/chunkeval/evalkit/store"
+	"github.com/chunkeval/chunkeval/evalkit/token"
 )
 
 func exportCommand() *cobra.Command {
@@ -30,7 +30,7 @@ func exportCommand() *cobra.Command {
 
 --trec writes, for each strategy, STRATEGY.run and STRATEGY.qrels below --out.
 A line's document is a chunk; scores fall strictly, so ties keep their order.
---jsonl prints a table: queries, chunks, tree, retrieved, scores or summary.`,
+--jsonl prints a table: documents, queries, chunks, tree, retrieved, scores or summary.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			x, err := store.Open(results, args[0])
@@ -56,6 +56,9 @@ func exportTable(w io.Writer, x *store.Experiment, table string) error {
 	b := bufio.NewWriter(w)
 	err := func() error {
 		switch table {
+		case "documents":
+			rows, err := x.Documents()
+			return errors.Join(err, writeRows(b, each(rows)))
 		case "queries":
 			rows, err := x.Queries()
 			return errors.Join(err, writeRows(b, each(rows)))
@@ -71,7 +74,7 @@ func exportTable(w io.Writer, x *store.Experiment, table string) error {
 		case "scores":
 			return writeRows(b, x.Scores())
 		}
-		return usage(fmt.Errorf("export: unknown table %q: known are queries, chunks, tree, retrieved, scores, summary", table))
+		return usage(fmt.Errorf("export: unknown table %q: known are documents, queries, chunks, tree, retrieved, scores, summary", table))
 	}()
 	return errors.Join(err, b.Flush())
 }
@@ -172,20 +175,36 @@ func runsOf(x *store.Experiment, strategy string) ([]metric.Run, error) {
 }
 
 func writeQrels(name string, x *store.Experiment, strategy string, queries []store.QueryRow) error {
-	ds, chunks, err := corpusOf(x, strategy, queries)
+	texts, err := textsOf(x)
 	if err != nil {
 		return err
 	}
-	texts := evalkit.NewTexts(ds.Docs, nil)
+	chunks := map[evalkit.DocID][]evalkit.Chunk{}
+	for row, err := range x.Chunks() {
+		if err != nil {
+			return err
+		}
+		if c := chunkOf(row); row.Strategy == strategy {
+			chunks[c.Doc] = append(chunks[c.Doc], c)
+		}
+	}
 	return writeTo(name, func(w io.Writer) error {
-		for _, q := range ds.Queries {
-			j := evalkit.Judgments{Query: q, Texts: texts, Chunks: chunks}
-			if err := metric.WriteQrels(w, q.ID, metric.Grades(&j)); err != nil {
+		for _, q := range queries {
+			j := evalkit.Judgments{Query: queryOf(q), Texts: texts, Chunks: chunks}
+			if err := metric.WriteQrels(w, evalkit.QueryID(q.Query), metric.Grades(&j)); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
+}
+
+func queryOf(row store.QueryRow) evalkit.Query {
+	q := evalkit.Query{ID: evalkit.QueryID(row.Query), Text: row.Question, Unanswerable: row.Unanswerable}
+	for _, g := range row.Gold {
+		q.Qrels = append(q.Qrels, evalkit.Qrel{Doc: evalkit.DocID(g.Doc), Span: evalkit.Span{Start: int(g.Start), End: int(g.End)}, Grade: g.Grade})
+	}
+	return q
 }
 
 // writeTo creates a file, which must not exist, and checks its Close.
@@ -214,50 +233,33 @@ func fileName(strategy string, taken map[string]bool) string {
 	return name
 }
 
-// chunksOf returns all chunks and what measures them.
-// Documents are put together from their chunks: what lies between chunks is
-// white space, and no piece of a context reaches over it.
-func chunksOf(x *store.Experiment) (map[key]evalkit.Chunk, *evalkit.Texts, error) {
+// chunksOf returns all chunks.
+func chunksOf(x *store.Experiment) (map[key]evalkit.Chunk, error) {
 	out := map[key]evalkit.Chunk{}
-	docs := map[string][]byte{}
 	for row, err := range x.Chunks() {
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		out[key{row.Strategy, row.Doc, row.ChunkIndex}] = chunkOf(row)
-		docs[row.Doc] = place(docs[row.Doc], row)
 	}
-	tok, err := tokenizer(x)
-	if err != nil {
-		return nil, nil, err
-	}
-	return out, evalkit.NewTexts(documents(docs), tok), nil
+	return out, nil
 }
 
-// corpusOf returns what one strategy's metrics need of the data set.
-func corpusOf(x *store.Experiment, strategy string, queries []store.QueryRow) (*evalkit.Dataset, map[evalkit.DocID][]evalkit.Chunk, error) {
-	chunks := map[evalkit.DocID][]evalkit.Chunk{}
-	docs := map[string][]byte{}
-	for row, err := range x.Chunks() {
-		if err != nil {
-			return nil, nil, err
-		}
-		if row.Strategy == strategy {
-			chunks[evalkit.DocID(row.Doc)] = append(chunks[evalkit.DocID(row.Doc)], chunkOf(row))
-		}
-		docs[row.Doc] = place(docs[row.Doc], row)
+// textsOf returns what measures the documents of x.
+func textsOf(x *store.Experiment) (*evalkit.Texts, error) {
+	rows, err := x.Documents()
+	if err != nil {
+		return nil, err
 	}
-	ds := &evalkit.Dataset{}
-	for _, q := range queries {
-		out := evalkit.Query{ID: evalkit.QueryID(q.Query), Text: q.Question, Unanswerable: q.Unanswerable}
-		for _, g := range q.Gold {
-			docs[g.Doc] = place(docs[g.Doc], store.ChunkRow{Start: g.Start, End: g.End, Text: g.Text})
-			out.Qrels = append(out.Qrels, evalkit.Qrel{Doc: evalkit.DocID(g.Doc), Span: evalkit.Span{Start: int(g.Start), End: int(g.End)}, Grade: g.Grade})
-		}
-		ds.Queries = append(ds.Queries, out)
+	tok, err := token.Parse(x.Record.Spec.Tokenizer)
+	if err != nil {
+		return nil, err
 	}
-	ds.Docs = documents(docs)
-	return ds, chunks, nil
+	docs := make([]evalkit.Document, len(rows))
+	for i, r := range rows {
+		docs[i] = evalkit.Document{ID: evalkit.DocID(r.Doc), Text: r.Text}
+	}
+	return evalkit.NewTexts(docs, tok), nil
 }
 
 func chunkOf(row store.ChunkRow) evalkit.Chunk {
@@ -269,22 +271,4 @@ func chunkOf(row store.ChunkRow) evalkit.Chunk {
 		c.Header = *row.Header
 	}
 	return c
-}
-
-// place copies the text of row to its place in a document.
-func place(doc []byte, row store.ChunkRow) []byte {
-	if n := int(row.End) - len(doc); n > 0 {
-		doc = append(doc, slices.Repeat([]byte{' '}, n)...)
-	}
-	copy(doc[row.Start:row.End], row.Text)
-	return doc
-}
-
-func documents(docs map[string][]byte) []evalkit.Document {
-	var out []evalkit.Document
-	for id, text := range docs {
-		out = append(out, evalkit.Document{ID: evalkit.DocID(id), Text: string(text)})
-	}
-	slices.SortFunc(out, func(a, b evalkit.Document) int { return strings.Compare(string(a.ID), string(b.ID)) })
-	return out
 }

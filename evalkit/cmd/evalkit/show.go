@@ -12,7 +12,6 @@ import (
 	"github.com/chunkeval/chunkeval/evalkit"
 	"github.com/chunkeval/chunkeval/evalkit/expand"
 	"github.com/chunkeval/chunkeval/evalkit/store"
-	"github.com/chunkeval/chunkeval/evalkit/token"
 )
 
 func showCommand() *cobra.Command {
@@ -150,7 +149,11 @@ func findQuery(x *store.Experiment, id string) (store.QueryRow, error) {
 
 // responsesOf returns the stored response of q for every strategy.
 func responsesOf(x *store.Experiment, q store.QueryRow) ([]*expand.Response, error) {
-	chunks, texts, err := chunksOf(x)
+	chunks, err := chunksOf(x)
+	if err != nil {
+		return nil, err
+	}
+	texts, err := textsOf(x)
 	if err != nil {
 		return nil, err
 	}
@@ -230,9 +233,4 @@ func printScores(w io.Writer, x *store.Experiment, strategy, query string) error
 		fmt.Fprintf(tw, "%s\t%s\t%s\n", row.Metric, row.View, value)
 	}
 	return tw.Flush()
-}
-
-// tokenizer returns the tokenizer that x counted with.
-func tokenizer(x *store.Experiment) (evalkit.Tokenizer, error) {
-	return token.Parse(x.Record.Spec.Tokenizer)
 }
