@@ -28,7 +28,6 @@ var floors = map[string][]string{
 	"chunk/chunktest": {}, // conformance check, importable by those who write a strategy
 	"expand":          {},
 	"metric":          {},
-	"compare":         {"gonum.org/v1/gonum"},
 
 	// Floor 2: engines.
 	"embed":    {"gonum.org/v1/gonum"},
