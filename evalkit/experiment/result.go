@@ -74,6 +74,7 @@ type DatasetInfo struct {
 type Counts struct {
 	Units        int `json:"units"`
 	Failed       int `json:"failed"`
+	NoVector     int `json:"no_vector"` // of Failed: the embedder knows nothing of the query
 	NoResults    int `json:"no_results"`
 	NoGold       int `json:"no_gold"` // answerable by its mark, but without gold
 	Unanswerable int `json:"unanswerable"`

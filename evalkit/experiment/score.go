@@ -132,6 +132,9 @@ func (g *group) record(r *Result) {
 			switch {
 			case u.err != nil:
 				rec.Counts.Failed++
+				if errors.Is(u.err, evalkit.ErrNoVector) {
+					rec.Counts.NoVector++
+				}
 			case len(r.Strategies[i].Queries[j].Flat) == 0:
 				rec.Counts.NoResults++
 			}

@@ -185,7 +185,7 @@ func (s *session) group(ctx context.Context, g *wire.Group) ([]*store.Experiment
 // same reports whether x is Experiment i of g, run by this program without failures.
 func (s *session) same(x *store.Experiment, g *wire.Group, i int) bool {
 	r := x.Record
-	return r.Fingerprint == g.Fingerprint(i) && r.Spec.Name == g.Specs[i].Name && r.Provenance.Program == s.program && r.Counts.Failed == 0
+	return r.Fingerprint == g.Fingerprint(i) && r.Spec.Name == g.Specs[i].Name && r.Provenance.Program == s.program && r.Counts.Failed == r.Counts.NoVector
 }
 
 // complete fills what the runner does not know.
@@ -200,12 +200,13 @@ func (s *session) complete(rec *experiment.Record, g *wire.Group, i int, start t
 	}
 }
 
-// verdict is an error if queries failed or a strategy found nothing at all.
+// verdict is an error if queries failed or nothing was found at all. A query of
+// which the embedder knows no word counts 0 and is shown, but is no fault of the run.
 func verdict(all []*store.Experiment) error {
 	failed, units, answered := 0, 0, 0
 	for _, x := range all {
 		c := x.Record.Counts
-		failed += c.Failed
+		failed += c.Failed - c.NoVector
 		units += c.Units
 		answered += c.Units - c.Failed - c.NoResults
 	}
