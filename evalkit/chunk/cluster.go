@@ -45,7 +45,7 @@ func (s ClusterSemantic) Split(ctx context.Context, doc evalkit.Document) ([]eva
 			}
 		}
 	}
-	return s.finish(doc, drafts(groups(pieces, cuts)), s.size), ctx.Err()
+	return s.finish(ctx, doc, drafts(groups(pieces, cuts)), s.size)
 }
 
 // clusterStarts returns the first row of each block of at most size rows.

@@ -61,5 +61,5 @@ func (s FixedSize) Split(ctx context.Context, doc evalkit.Document) ([]evalkit.C
 			break
 		}
 	}
-	return s.place(doc, out, s.size, s.trim), ctx.Err()
+	return s.place(ctx, placing{doc, s.size, s.trim}, out)
 }

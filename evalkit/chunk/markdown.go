@@ -66,7 +66,7 @@ func (s Markdown) Split(ctx context.Context, doc evalkit.Document) ([]evalkit.Ch
 		section.add(b)
 	}
 	out = append(out, section.chunks(path.String())...)
-	return s.finish(doc, joinTail(doc.Text, out, section.onlyHeadings), s.size), nil
+	return s.finish(ctx, doc, joinTail(doc.Text, out, section.onlyHeadings), s.size)
 }
 
 // joinTail gives headings at the end of a document, with nothing below them,
@@ -190,7 +190,7 @@ func blocks(source string) []block {
 	skip := len(frontMatter.FindString(source))
 	for i := range src { // the parser sees a text of the same length
 		switch {
-		case i < skip && src[i] != '\n':
+		case i < skip && src[i] != '\n' && src[i] != '\r':
 			src[i] = ' '
 		case src[i] == '\r' && (i+1 == len(src) || src[i+1] != '\n'):
 			src[i] = '\n'

@@ -65,7 +65,7 @@ func (r ruler) packDoc(ctx context.Context, doc evalkit.Document, pieces []evalk
 		fitted = append(fitted, r.fit(doc.Text, p, size, cutters...)...)
 	}
 	spans := pack(fitted, func(s evalkit.Span) int { return r.length(doc.Text[s.Start:s.End]) }, size, overlap)
-	return r.finish(doc, drafts(spans), size), ctx.Err()
+	return r.finish(ctx, doc, drafts(spans), size)
 }
 
 // whole returns the span of the whole text, none if it is empty.

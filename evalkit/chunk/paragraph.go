@@ -23,7 +23,9 @@ func parseParagraph(p *parser) evalkit.Strategy {
 }
 
 // String returns the form that Parse reads.
-func (s Paragraph) String() string { return fmt.Sprintf("paragraph(size=%d%s)", s.size, s.suffix(true)) }
+func (s Paragraph) String() string {
+	return fmt.Sprintf("paragraph(size=%d%s)", s.size, s.suffix(true))
+}
 
 // Fingerprint covers the tokenizer.
 func (s Paragraph) Fingerprint() string { return s.fingerprint(s.String()) }
@@ -68,7 +70,7 @@ func (s Page) Split(ctx context.Context, doc evalkit.Document) ([]evalkit.Chunk,
 		pieces := s.fit(doc.Text, page, s.size, sentencesOf)
 		spans = append(spans, pack(pieces, func(p evalkit.Span) int { return s.length(doc.Text[p.Start:p.End]) }, s.size, 0)...)
 	}
-	return s.finish(doc, drafts(spans), s.size), nil
+	return s.finish(ctx, doc, drafts(spans), s.size)
 }
 
 // cutAfter cuts text behind every match.

@@ -58,5 +58,5 @@ func (s Parent) Split(ctx context.Context, doc evalkit.Document) ([]evalkit.Chun
 		}
 		out = append(out, d)
 	}
-	return s.finish(doc, out, s.size), nil
+	return s.finish(ctx, doc, out, s.size)
 }

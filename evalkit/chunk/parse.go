@@ -1,6 +1,7 @@
 package chunk
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
@@ -229,35 +230,49 @@ type draft struct {
 
 // finish makes chunks of drafts in order: trimmed, without blank ones and
 // without those that lie within the one before. limit is the size, 0 for none.
-func (r ruler) finish(doc evalkit.Document, drafts []draft, limit int) []evalkit.Chunk {
-	return r.place(doc, drafts, limit, true)
+func (r ruler) finish(ctx context.Context, doc evalkit.Document, drafts []draft, limit int) ([]evalkit.Chunk, error) {
+	return r.place(ctx, placing{doc, limit, true}, drafts)
 }
 
-// place is finish, which may leave the edges as they were cut.
-func (r ruler) place(doc evalkit.Document, drafts []draft, limit int, trimmed bool) []evalkit.Chunk {
+// placing says how drafts become chunks.
+type placing struct {
+	doc   evalkit.Document
+	limit int
+	trim  bool // else the edges stay as they were cut
+}
+
+func (r ruler) place(ctx context.Context, p placing, drafts []draft) ([]evalkit.Chunk, error) {
 	var out []evalkit.Chunk
 	for _, d := range drafts {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		s := d.span
-		if inner := trim(doc.Text, s); inner.Empty() {
+		if inner := trim(p.doc.Text, s); inner.Empty() {
 			continue
-		} else if trimmed {
+		} else if p.trim {
 			s = inner
 		}
 		if n := len(out); n > 0 && (out[n-1].Span.Contains(s) || s.Start < out[n-1].Span.Start) {
 			continue
 		}
-		c := evalkit.Chunk{Doc: doc.ID, Index: len(out), Span: s, Text: doc.Text[s.Start:s.End], Header: d.header, Units: d.units}
+		c := evalkit.Chunk{Doc: p.doc.ID, Index: len(out), Span: s, Text: p.doc.Text[s.Start:s.End], Header: d.header, Units: d.units}
 		c.Tokens = r.counter.Count(c.Text)
-		if limit > 0 && r.unit != "sentence" {
-			n := c.Tokens
-			if r.unit != "token" {
-				n = r.cutter.Count(c.Text)
-			}
-			c.Oversize = n > limit
-		}
+		c.Oversize = p.limit > 0 && r.above(c, p.limit)
 		out = append(out, c)
 	}
-	return out
+	return out, ctx.Err()
+}
+
+// above reports whether c is larger than limit, which has no meaning in sentences.
+func (r ruler) above(c evalkit.Chunk, limit int) bool {
+	switch r.unit {
+	case "sentence":
+		return false
+	case "token":
+		return c.Tokens > limit
+	}
+	return r.cutter.Count(c.Text) > limit
 }
 
 func drafts(spans []evalkit.Span) []draft {

@@ -25,7 +25,11 @@ func Published(doc evalkit.Document, chunks []evalkit.Chunk) []evalkit.Span {
 		for j, w := range words {
 			words[j] = regexp.QuoteMeta(w)
 		}
-		if m := regexp.MustCompile(`(?i)` + strings.Join(words, `\s*`)).FindStringIndex(doc.Text); m != nil {
+		pattern, err := regexp.Compile(`(?i)` + strings.Join(words, `[\s\p{Z}\x1c-\x1f\x85]*`))
+		if err != nil { // too long for a pattern
+			continue
+		}
+		if m := pattern.FindStringIndex(doc.Text); m != nil {
 			out[i] = evalkit.Span{Start: m[0], End: m[1]}
 		}
 	}

@@ -14,8 +14,8 @@ import (
 // empty one cuts between characters.
 func DefaultSeparators() []string { return []string{"\n\n", "\n", ".", "?", "!", " ", ""} }
 
-// Recursive cuts at the first separator that occurs, and what is still too
-// large at the later ones. A separator stays at the start of the piece behind
+// Recursive cuts at the first separator that occurs, or the last one if none
+// does, and what is still too large at the later ones. A separator stays at the start of the piece behind
 // it. It is LangChain's recursive splitter as the Chroma report uses it
 // (brandonstarxel/chunking_evaluation d451fc4), with exact spans.
 type Recursive struct {
@@ -28,7 +28,9 @@ func parseRecursive(p *parser) evalkit.Strategy {
 	s := Recursive{}
 	s.size, s.overlap = p.size(200, true)
 	s.ruler = p.ruler("token", "rune")
-	s.separators = p.set.Strings("separators", DefaultSeparators())
+	if s.separators = p.set.Strings("separators", DefaultSeparators()); len(s.separators) == 0 {
+		p.fail(fmt.Errorf("separators: none are given"))
+	}
 	return s
 }
 
@@ -50,7 +52,7 @@ func (s Recursive) Split(ctx context.Context, doc evalkit.Document) ([]evalkit.C
 	if err != nil {
 		return nil, err
 	}
-	return s.finish(doc, drafts(spans), s.size), nil
+	return s.finish(ctx, doc, drafts(spans), s.size)
 }
 
 // spans returns the merged pieces of each part.
@@ -90,7 +92,7 @@ func (w *recursion) split(ctx context.Context, s evalkit.Span, separators []stri
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	sep, later := "", []string(nil)
+	sep, later := separators[len(separators)-1], []string(nil)
 	for i, x := range separators {
 		if x == "" || strings.Contains(w.text[s.Start:s.End], x) {
 			sep, later = x, separators[i+1:]

@@ -67,7 +67,7 @@ func (s Semantic) Split(ctx context.Context, doc evalkit.Document) ([]evalkit.Ch
 		fitted := s.fit(doc.Text, g, s.size, sentencesOf)
 		spans = append(spans, pack(fitted, func(p evalkit.Span) int { return s.length(doc.Text[p.Start:p.End]) }, s.size, 0)...)
 	}
-	return s.finish(doc, drafts(spans), s.size), nil
+	return s.finish(ctx, doc, drafts(spans), s.size)
 }
 
 // cuts reports for each distance whether a cut falls there.

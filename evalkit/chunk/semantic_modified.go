@@ -85,7 +85,7 @@ func (s SemanticModified) Split(ctx context.Context, doc evalkit.Document) ([]ev
 	for i, d := range distances {
 		cuts[i] = d > limit
 	}
-	return s.finish(doc, drafts(groups(pieces, cuts)), 2*s.size), nil
+	return s.finish(ctx, doc, drafts(groups(pieces, cuts)), 2*s.size)
 }
 
 // limitFor halves [0,1] until at most 1e-6 is left and returns the last

@@ -12,7 +12,8 @@ import (
 	"github.com/chunkeval/chunkeval/evalkit"
 )
 
-// Sentence packs whole sentences.
+// Sentence packs whole sentences. With unit=sentence the size is a number of
+// sentences, whatever their length.
 type Sentence struct {
 	size, overlap int
 	ruler
@@ -46,9 +47,10 @@ func (s Sentence) Split(ctx context.Context, doc evalkit.Document) ([]evalkit.Ch
 //   - behind a single capital letter with a full stop: "J. Okafor";
 //   - over one line break inside running text, before a lower-case letter.
 //
-// Limits: the list of abbreviations is short, English and German; one that
-// ends a sentence ("… at 8 a.m. We left") is told apart only by the rules of
-// UAX #29, by the case of the next letter.
+// Limits: the list of abbreviations is short, English and German. One of them,
+// or a single capital letter, that does end a sentence ("Vitamin C. Then") joins
+// it to the next. "… at 8 a.m. We left" is told apart by the rules of UAX #29
+// only: by the case of the next letter.
 func Sentences(text string) []evalkit.Span {
 	var out []evalkit.Span
 	it := sentences.FromString(text)
@@ -68,19 +70,22 @@ func Sentences(text string) []evalkit.Span {
 var abbreviations = map[string]bool{
 	"dr.": true, "mr.": true, "mrs.": true, "ms.": true, "prof.": true, "st.": true, "sr.": true, "jr.": true, "gen.": true, "col.": true,
 	"lt.": true, "capt.": true, "e.g.": true, "i.e.": true, "vs.": true, "cf.": true, "fig.": true, "eq.": true, "no.": true, "approx.": true,
-	"z.b.": true, "d.h.": true, "bzw.": true, "ca.": true, "nr.": true, "abs.": true, "hr.": true, "fr.": true, "usw.": false,
+	"z.b.": true, "d.h.": true, "bzw.": true, "ca.": true, "nr.": true, "abs.": true, "hr.": true, "fr.": true,
 }
+
+// lineBreaks makes every line break a line feed.
+var lineBreaks = strings.NewReplacer("\r\n", "\n", "\r", "\n")
 
 func joins(text string, a, b evalkit.Span) bool {
 	before := text[a.Start:a.End]
 	trimmed := strings.TrimRightFunc(before, evalkit.IsSpace)
 	gap := before[len(trimmed):]
 	next, _ := utf8.DecodeRuneInString(text[b.Start:b.End])
-	breaks := strings.Count(strings.ReplaceAll(gap, "\r\n", "\n"), "\n")
+	breaks := strings.Count(lineBreaks.Replace(gap), "\n")
 	if breaks > 0 {
 		return breaks == 1 && trimmed != "" && unicode.IsLower(next) && !strings.HasSuffix(trimmed, "|")
 	}
-	if strings.ContainsAny(gap, "\r\f\u2028\u2029") {
+	if strings.ContainsAny(gap, "\f\u2028\u2029") {
 		return false
 	}
 	last := trimmed[strings.LastIndexFunc(trimmed, func(r rune) bool { return unicode.IsSpace(r) || r == '(' })+1:]
@@ -149,5 +154,5 @@ func (s SentenceWindow) Split(ctx context.Context, doc evalkit.Document) ([]eval
 		}
 		out = append(out, draft{span: served, units: []evalkit.Span{u}})
 	}
-	return s.finish(doc, out, s.size*(2*s.window+1)), ctx.Err()
+	return s.finish(ctx, doc, out, s.size*(2*s.window+1))
 }
