@@ -66,13 +66,13 @@ func (s Markdown) Split(ctx context.Context, doc evalkit.Document) ([]evalkit.Ch
 		section.add(b)
 	}
 	out = append(out, section.chunks(path.String())...)
-	return s.finish(ctx, doc, joinTail(doc.Text, out, section.onlyHeadings), s.size)
+	return s.finish(ctx, doc, joinTail(out, section.onlyHeadings), s.size)
 }
 
 // joinTail gives headings at the end of a document, with nothing below them,
-// to the chunk before.
-func joinTail(text string, out []draft, onlyHeadings bool) []draft {
-	if n := len(out); onlyHeadings && n > 1 && !evalkit.Blank(text[out[n-1].span.Start:out[n-1].span.End]) {
+// to the section before.
+func joinTail(out []draft, onlyHeadings bool) []draft {
+	if n := len(out); onlyHeadings && n > 1 && out[n-2].header != "" {
 		out[n-2].span.End = out[n-1].span.End
 		return out[:n-1]
 	}

@@ -57,7 +57,7 @@ func (s Recursive) Split(ctx context.Context, doc evalkit.Document) ([]evalkit.C
 
 // spans returns the merged pieces of each part.
 func (s Recursive) spans(ctx context.Context, text string, parts []evalkit.Span) ([]evalkit.Span, error) {
-	w := &recursion{Recursive: s, text: text, chars: map[string]int{}}
+	w := &recursion{Recursive: s, text: text, chars: map[string]int{}, cr: strings.Contains(text, "\r")}
 	for _, p := range parts {
 		if err := w.split(ctx, p, s.separators); err != nil {
 			return nil, err
@@ -71,7 +71,41 @@ type recursion struct {
 	Recursive
 	text  string
 	chars map[string]int // lengths of single characters
+	cr    bool           // text has line ends other than LF
 	out   []evalkit.Span
+}
+
+// find returns the range of the first sep in s, or -1. A line feed in a
+// separator stands for a line end of any kind: CRLF text splits like LF text.
+func (w *recursion) find(s evalkit.Span, sep string) (start, end int) {
+	text := w.text[s.Start:s.End]
+	if w.cr && sep != "" && strings.Trim(sep, "\n") == "" {
+		start, end = lineEndsIn(text, len(sep))
+	} else if start = strings.Index(text, sep); start >= 0 {
+		end = start + len(sep)
+	}
+	if start < 0 {
+		return -1, -1
+	}
+	return s.Start + start, s.Start + end
+}
+
+// lineEndsIn returns the range of the first n line ends in a row, or -1.
+func lineEndsIn(text string, n int) (start, end int) {
+	for i := 0; i < len(text); i++ {
+		j, found := i, 0
+		for found < n && j < len(text) && (text[j] == '\n' || text[j] == '\r') {
+			if text[j] == '\r' && j+1 < len(text) && text[j+1] == '\n' {
+				j++
+			}
+			j++
+			found++
+		}
+		if found == n {
+			return i, j
+		}
+	}
+	return -1, -1
 }
 
 func (w *recursion) measure(s evalkit.Span) int {
@@ -94,7 +128,7 @@ func (w *recursion) split(ctx context.Context, s evalkit.Span, separators []stri
 	}
 	sep, later := separators[len(separators)-1], []string(nil)
 	for i, x := range separators {
-		if x == "" || strings.Contains(w.text[s.Start:s.End], x) {
+		if start, _ := w.find(s, x); x == "" || start >= 0 {
 			sep, later = x, separators[i+1:]
 			break
 		}
@@ -123,34 +157,32 @@ func (w *recursion) split(ctx context.Context, s evalkit.Span, separators []stri
 // cut splits s before every occurrence of sep; the empty one splits before
 // every character, but not between CR and LF.
 func (w *recursion) cut(s evalkit.Span, sep string) []evalkit.Span {
-	text := w.text[s.Start:s.End]
 	var out []evalkit.Span
-	at := 0
+	at := s.Start
 	add := func(end int) {
 		if end > at {
-			out = append(out, evalkit.Span{Start: s.Start + at, End: s.Start + end})
+			out = append(out, evalkit.Span{Start: at, End: end})
 			at = end
 		}
 	}
 	if sep == "" {
-		for i := range text {
-			if cutAt(text, i) == i {
+		for i := range w.text[s.Start:s.End] {
+			if i += s.Start; cutAt(w.text, i) == i {
 				add(i)
 			}
 		}
-		add(len(text))
-		return out
-	}
-	for i := 0; ; {
-		j := strings.Index(text[i:], sep)
-		if j < 0 {
-			break
+	} else {
+		for rest := s; ; {
+			start, end := w.find(rest, sep)
+			if start < 0 {
+				break
+			}
+			if cutAt(w.text, start) == start {
+				add(start)
+			}
+			rest.Start = end
 		}
-		if cutAt(text, i+j) == i+j {
-			add(i + j)
-		}
-		i += j + len(sep)
 	}
-	add(len(text))
+	add(s.End)
 	return out
 }
