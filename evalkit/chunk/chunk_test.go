@@ -136,7 +136,7 @@ func TestParseReadsStringBack(t *testing.T) {
 // rare: it is for pieces that count more when they are joined.
 func TestSizeBound(t *testing.T) {
 	tok := env(t).Tokenizer
-	for _, s := range []string{"fixed_size(size=5)", "recursive(size=5)", "sentence(size=6)", "paragraph(size=6)", "markdown(size=8)", "page(size=5)", "parent(size=12,child=4)"} {
+	for _, s := range []string{"fixed_size(size=15,unit=rune)", "recursive(size=5)", "sentence(size=6)", "paragraph(size=6)", "markdown(size=8)", "page(size=5)", "parent(size=12,child=4)"} {
 		e, err := evalkit.ParseExpr(s)
 		require.NoError(t, err)
 		size := e.Settings().Int("size", 0)
@@ -144,9 +144,25 @@ func TestSizeBound(t *testing.T) {
 			chunks, err := parse(t, s).Split(t.Context(), doc)
 			require.NoError(t, err)
 			for _, c := range chunks {
-				assert.Equal(t, tok.Count(c.Text) > size, c.Oversize, "%s %q %q", s, doc.ID, c.Text)
+				length := tok.Count(c.Text)
+				if strings.Contains(s, "rune") {
+					length = len([]rune(c.Text))
+				}
+				assert.Equal(t, length > size, c.Oversize, "%s %q %q", s, doc.ID, c.Text)
 				assert.Equal(t, tok.Count(c.Text), c.Tokens)
 			}
+		}
+	}
+}
+
+func TestFixedSizeHoldsItsTokens(t *testing.T) {
+	for _, doc := range chunktest.Documents() {
+		chunks, err := parse(t, "fixed_size(size=5)").Split(t.Context(), doc)
+		require.NoError(t, err)
+		for _, c := range chunks {
+			assert.LessOrEqual(t, c.Tokens, 5)
+			assert.Positive(t, c.Tokens)
+			assert.False(t, c.Oversize)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package chunk
 import (
 	"context"
 	"fmt"
+	"sort"
 
 	"github.com/chunkeval/chunkeval/evalkit"
 )
@@ -36,7 +37,14 @@ func (s FixedSize) String() string {
 // Fingerprint covers the tokenizer.
 func (s FixedSize) Fingerprint() string { return s.fingerprint(s.String()) }
 
-// Split cuts doc. White space before the first word belongs to the first
+// tokensIn returns the number of the document's tokens that lie in span at
+// least in part.
+func tokensIn(starts []int, span evalkit.Span) int {
+	return sort.SearchInts(starts, span.End) - max(0, sort.SearchInts(starts, span.Start+1)-1)
+}
+
+// Split cuts doc. With unit=token Chunk.Tokens counts the document's tokens:
+// the text of a chunk by itself may be one more or less. White space before the first word belongs to the first
 // window.
 func (s FixedSize) Split(ctx context.Context, doc evalkit.Document) ([]evalkit.Chunk, error) {
 	starts := s.cutter.Starts(nil, doc.Text)
@@ -61,5 +69,9 @@ func (s FixedSize) Split(ctx context.Context, doc evalkit.Document) ([]evalkit.C
 			break
 		}
 	}
-	return s.place(ctx, placing{doc, s.size, s.trim}, out)
+	p := placing{doc: doc, limit: s.size, trim: s.trim}
+	if s.unit == "token" {
+		p.count = func(span evalkit.Span) int { return tokensIn(starts, span) }
+	}
+	return s.place(ctx, p, out)
 }

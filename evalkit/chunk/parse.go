@@ -231,14 +231,15 @@ type draft struct {
 // finish makes chunks of drafts in order: trimmed, without blank ones and
 // without those that lie within the one before. limit is the size, 0 for none.
 func (r ruler) finish(ctx context.Context, doc evalkit.Document, drafts []draft, limit int) ([]evalkit.Chunk, error) {
-	return r.place(ctx, placing{doc, limit, true}, drafts)
+	return r.place(ctx, placing{doc: doc, limit: limit, trim: true}, drafts)
 }
 
 // placing says how drafts become chunks.
 type placing struct {
 	doc   evalkit.Document
 	limit int
-	trim  bool // else the edges stay as they were cut
+	trim  bool                   // else the edges stay as they were cut
+	count func(evalkit.Span) int // tokens of a span where they are known; nil: count the text
 }
 
 func (r ruler) place(ctx context.Context, p placing, drafts []draft) ([]evalkit.Chunk, error) {
@@ -257,7 +258,11 @@ func (r ruler) place(ctx context.Context, p placing, drafts []draft) ([]evalkit.
 			continue
 		}
 		c := evalkit.Chunk{Doc: p.doc.ID, Index: len(out), Span: s, Text: p.doc.Text[s.Start:s.End], Header: d.header, Units: d.units}
-		c.Tokens = r.counter.Count(c.Text)
+		if p.count != nil {
+			c.Tokens = p.count(s)
+		} else {
+			c.Tokens = r.counter.Count(c.Text)
+		}
 		c.Oversize = p.limit > 0 && r.above(c, p.limit)
 		out = append(out, c)
 	}

@@ -3,6 +3,7 @@ package token
 import (
 	"container/heap"
 	"math"
+	"slices"
 	"sync"
 	"unicode/utf8"
 
@@ -52,12 +53,23 @@ func (t *CL100K) Count(text string) int {
 
 // Starts appends the byte offset of every token.
 func (t *CL100K) Starts(dst []int, text string) []int {
-	t.each(text, func(start, _ int) {
-		for start > 0 && !utf8.RuneStart(text[start]) {
-			start--
+	dst = slices.Grow(dst, len(text)/4) // about what prose has
+	var m merger
+	for i := 0; i < len(text); {
+		end := pieceEnd(text, i)
+		dst = append(dst, i)
+		if _, ok := t.ranks[text[i:end]]; !ok {
+			ends := m.split(t.ranks, text[i:end])
+			for _, e := range ends[:len(ends)-1] {
+				start := i + e
+				for !utf8.RuneStart(text[start]) && start > 0 {
+					start--
+				}
+				dst = append(dst, start)
+			}
 		}
-		dst = append(dst, start)
-	})
+		i = end
+	}
 	return dst
 }
 
