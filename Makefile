@@ -34,7 +34,7 @@ readers: bin/evalkit ## read stored Parquet with DuckDB and pyarrow
 	@scripts/check_readers.sh
 
 .PHONY: paper
-paper: bin/evalkit ## the published table beside ours (needs ../shared/data/chroma, or CHROMA=folder)
+paper: ## the published table beside ours (needs ../shared/data/chroma)
 	@scripts/paper.sh
 
 .PHONY: bench

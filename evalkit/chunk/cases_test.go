@@ -1,6 +1,7 @@
 package chunk
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -8,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/chunkeval/chunkeval/evalkit"
+	"github.com/chunkeval/chunkeval/evalkit/chunk/chunktest"
 )
 
 const alphabet = "abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz"
@@ -159,7 +161,7 @@ func TestHO_CH_11_CJK(t *testing.T) {
 func TestHO_CH_12_TableRows(t *testing.T) {
 	head := "| port | use |\n|---|---|\n"
 	rows := []string{}
-	for _, r := range strings.Split("80 web,22 ssh,25 mail,53 dns,443 tls,110 pop,143 imap,993 imaps", ",") {
+	for r := range strings.SplitSeq("80 web,22 ssh,25 mail,53 dns,443 tls,110 pop,143 imap,993 imaps", ",") {
 		port, use, _ := strings.Cut(r, " ")
 		rows = append(rows, "| "+port+" | "+use+" |")
 	}
@@ -219,11 +221,11 @@ func TestHO_OF_01_RepeatedText(t *testing.T) {
 
 func TestHO_OF_03_TokensInsideCharacters(t *testing.T) {
 	text := strings.Repeat("ä🙂", 40)
-	joined := ""
+	var joined strings.Builder
 	for _, c := range split(t, "fixed_size(size=3)", text) {
-		joined += c.Text
+		joined.WriteString(c.Text)
 	}
-	assert.Equal(t, text, joined)
+	assert.Equal(t, text, joined.String())
 	for _, c := range split(t, "fixed_size(size=3,overlap=1)", text) {
 		assert.NotContains(t, c.Text, "\ufffd")
 		assert.NotEmpty(t, c.Text)
@@ -246,16 +248,36 @@ func TestHO_CLI_06_EverySettingChangesChunks(t *testing.T) {
 	text := "# Alpha one\n\nRain fell on the quay. Wind rose, then it fell again. The sun set late.\n\n" +
 		strings.Repeat("Boats left at noon; nobody counted them. ", 30) + "\f\n\n## Beta\n\n" + strings.Repeat("A zebra jumps. Quick foxes vex. ", 30)
 	for _, c := range []struct{ base, changed string }{
-		{"fixed_size(size=20)", "fixed_size(size=30)"}, {"fixed_size(size=20)", "fixed_size(size=20,overlap=5)"}, {"fixed_size(size=20)", "fixed_size(size=20,unit=word)"},
-		{"fixed_size(size=20)", "fixed_size(size=20,trim=false)"}, {"fixed_size(size=20)", "fixed_size(size=20,tokenizer=word)"},
-		{"recursive(size=20)", "recursive(size=30)"}, {"recursive(size=20)", "recursive(size=20,overlap=9)"}, {"recursive(size=20)", "recursive(size=20,unit=rune)"},
-		{"recursive(size=20)", `recursive(size=20,separators=[" "])`}, {"sentence(size=20)", "sentence(size=40)"}, {"sentence(size=20)", "sentence(size=20,overlap=12)"},
-		{"sentence(size=20)", "sentence(size=20,unit=sentence)"}, {"paragraph(size=20)", "paragraph(size=500)"}, {"paragraph(size=20)", "paragraph(size=20,unit=rune)"},
-		{"markdown(size=20)", "markdown(size=500)"}, {"markdown(size=20)", "markdown(size=20,unit=rune)"}, {"page(size=20)", "page"}, {"page(size=20)", "page(size=20,unit=rune)"},
-		{"sentence_window", "sentence_window(window=1)"}, {"sentence_window", "sentence_window(size=3)"}, {"sentence_window(size=5)", "sentence_window(size=5,unit=rune)"},
-		{"parent", "parent(size=200)"}, {"parent", "parent(child=20)"}, {"parent", "parent(unit=rune)"},
-		{"semantic", "semantic(mode=stddev,threshold=0)"}, {"semantic", "semantic(threshold=0)"}, {"semantic", "semantic(buffer=0)"}, {"semantic", "semantic(size=20)"},
-		{"semantic_modified(size=50)", "semantic_modified(size=300)"}, {"cluster_semantic(size=50)", "cluster_semantic(size=300)"},
+		{"fixed_size(size=20)", "fixed_size(size=30)"},
+		{"fixed_size(size=20)", "fixed_size(size=20,overlap=5)"},
+		{"fixed_size(size=20)", "fixed_size(size=20,unit=word)"},
+		{"fixed_size(size=20)", "fixed_size(size=20,trim=false)"},
+		{"fixed_size(size=20)", "fixed_size(size=20,tokenizer=word)"},
+		{"recursive(size=20)", "recursive(size=30)"},
+		{"recursive(size=20)", "recursive(size=20,overlap=9)"},
+		{"recursive(size=20)", "recursive(size=20,unit=rune)"},
+		{"recursive(size=20)", `recursive(size=20,separators=[" "])`},
+		{"sentence(size=20)", "sentence(size=40)"},
+		{"sentence(size=20)", "sentence(size=20,overlap=12)"},
+		{"sentence(size=20)", "sentence(size=20,unit=sentence)"},
+		{"paragraph(size=20)", "paragraph(size=500)"},
+		{"paragraph(size=20)", "paragraph(size=20,unit=rune)"},
+		{"markdown(size=20)", "markdown(size=500)"},
+		{"markdown(size=20)", "markdown(size=20,unit=rune)"},
+		{"page(size=20)", "page"},
+		{"page(size=20)", "page(size=20,unit=rune)"},
+		{"sentence_window", "sentence_window(window=1)"},
+		{"sentence_window", "sentence_window(size=3)"},
+		{"sentence_window(size=5)", "sentence_window(size=5,unit=rune)"},
+		{"parent", "parent(size=200)"},
+		{"parent", "parent(child=20)"},
+		{"parent", "parent(unit=rune)"},
+		{"semantic", "semantic(mode=stddev,threshold=0)"},
+		{"semantic", "semantic(threshold=0)"},
+		{"semantic", "semantic(buffer=0)"},
+		{"semantic", "semantic(size=20)"},
+		{"semantic_modified(size=50)", "semantic_modified(size=300)"},
+		{"cluster_semantic(size=50)", "cluster_semantic(size=300)"},
 	} {
 		a, b := split(t, c.base, text), split(t, c.changed, text)
 		assert.NotEqual(t, a, b, "%s against %s", c.base, c.changed)
@@ -263,5 +285,34 @@ func TestHO_CLI_06_EverySettingChangesChunks(t *testing.T) {
 	for _, s := range []string{"paragraph(overlap=50)", "markdown(overlap=5)", "recursive(window=2)", "parent(overlap=1)", "page(child=3)", "semantic(overlap=2)"} {
 		_, err := Parse(s, env(t))
 		assert.ErrorContains(t, err, "unknown key", s)
+	}
+}
+
+// TestHO_CH_04 and TestHO_OF_02 run every strategy over their inputs; what a
+// chunk must be is chunktest's to say.
+func TestHO_CH_04_NoTextLost(t *testing.T) {
+	doc := evalkit.Document{ID: "d", Text: "Red. Blue,  green;\n\n\tfour\u00a0five"}
+	for _, name := range Names() {
+		for _, size := range []string{"4", "7", "12", "20"} {
+			if e, err := Parse(name+"(size="+size+")", env(t)); err == nil {
+				require.NoError(t, chunktest.Check(t.Context(), e, doc))
+			}
+		}
+		require.NoError(t, chunktest.Check(t.Context(), parse(t, name), doc))
+	}
+}
+
+func TestHO_OF_02_SliceEqualsText(t *testing.T) {
+	doc := evalkit.Document{ID: "d", Text: "Größe: 5 m² — naïve “quotes” 🙂 終わり。"}
+	for _, name := range []string{"fixed_size", "recursive", "sentence", "paragraph", "markdown", "page", "sentence_window", "parent"} {
+		for size := 3; size <= 12; size++ {
+			for _, unit := range []string{"token", "rune"} {
+				s := fmt.Sprintf("%s(size=%d,unit=%s)", name, size, unit)
+				if name == "parent" {
+					s = fmt.Sprintf("parent(size=%d,child=%d,unit=%s)", size, size-1, unit)
+				}
+				require.NoError(t, chunktest.Check(t.Context(), parse(t, s), doc), s)
+			}
+		}
 	}
 }

@@ -90,10 +90,14 @@ func percent(values []float64) string {
 func TestPublishedPrecisionOmega(t *testing.T) {
 	ds, _ := chroma(t)
 	for _, c := range []struct{ strategy, want string }{
-		{"recursive(size=800,overlap=400)", "6.7 ± 5.2"}, {"recursive(size=400,overlap=200)", "13.9 ± 10.4"},
-		{"recursive(size=400)", "17.7 ± 14.0"}, {"recursive(size=200)", "29.9 ± 18.4"},
-		{"fixed_size(size=800,overlap=400,trim=false)", "4.7 ± 3.1"}, {"fixed_size(size=400,overlap=200,trim=false)", "8.4 ± 5.1"},
-		{"fixed_size(size=400,trim=false)", "12.5 ± 8.1"}, {"fixed_size(size=200,trim=false)", "21.0 ± 11.9"},
+		{"recursive(size=800,overlap=400)", "6.7 ± 5.2"},
+		{"recursive(size=400,overlap=200)", "13.9 ± 10.4"},
+		{"recursive(size=400)", "17.7 ± 14.0"},
+		{"recursive(size=200)", "29.9 ± 18.4"},
+		{"fixed_size(size=800,overlap=400,trim=false)", "4.7 ± 3.1"},
+		{"fixed_size(size=400,overlap=200,trim=false)", "8.4 ± 5.1"},
+		{"fixed_size(size=400,trim=false)", "12.5 ± 8.1"},
+		{"fixed_size(size=200,trim=false)", "21.0 ± 11.9"},
 	} {
 		chunks := cut(t, c.strategy, ds)
 		got := percent(omega(t, ds, placed(ds, chunks)))

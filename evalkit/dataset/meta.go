@@ -28,8 +28,12 @@ type metaField struct {
 
 func (m *meta) fields() []metaField {
 	return []metaField{
-		{"name", &m.name}, {"language", &m.language}, {"licence", &m.licence},
-		{"analyzer", &m.analyzer}, {"description", &m.description}, {"offsets", &m.offsets},
+		{"name", &m.name},
+		{"language", &m.language},
+		{"licence", &m.licence},
+		{"analyzer", &m.analyzer},
+		{"description", &m.description},
+		{"offsets", &m.offsets},
 	}
 }
 

@@ -30,9 +30,15 @@ var (
 		"when the insurance was renewed",
 	}
 	things = []struct{ noun, attribute, unit string }{
-		{"pump", "rated pressure", "kPa"}, {"boiler", "test temperature", "°C"}, {"crane", "greatest load", "kg"},
-		{"sluice", "opening width", "mm"}, {"turbine", "idle speed", "rpm"}, {"beacon", "range", "m"},
-		{"reservoir", "volume", "m³"}, {"conveyor", "yearly service cost", "€"}, {"kiln", "firing time", "min"},
+		{"pump", "rated pressure", "kPa"},
+		{"boiler", "test temperature", "°C"},
+		{"crane", "greatest load", "kg"},
+		{"sluice", "opening width", "mm"},
+		{"turbine", "idle speed", "rpm"},
+		{"beacon", "range", "m"},
+		{"reservoir", "volume", "m³"},
+		{"conveyor", "yearly service cost", "€"},
+		{"kiln", "firing time", "min"},
 		{"winch", "rope length", "cm"},
 	}
 )

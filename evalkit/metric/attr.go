@@ -2,6 +2,7 @@ package metric
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"github.com/chunkeval/chunkeval/evalkit"
@@ -22,9 +23,7 @@ func attribute(u evalkit.Unit, j *evalkit.Judgments, got []evalkit.RetrievedChun
 		return cmp.Or(cmp.Compare(away(x), away(y)), cmp.Compare(x.Distance, y.Distance))
 	})
 	rest := map[evalkit.DocID][]evalkit.Span{}
-	for doc, spans := range gold(j).byDoc {
-		rest[doc] = spans
-	}
+	maps.Copy(rest, gold(j).byDoc)
 	for _, c := range order {
 		doc, span := c.Chunk.Doc, []evalkit.Span{c.Chunk.Span}
 		fresh := evalkit.IntersectAll(rest[doc], span)

@@ -1,6 +1,7 @@
 package metric
 
 import (
+	"maps"
 	"math"
 
 	"github.com/chunkeval/chunkeval/evalkit"
@@ -109,9 +110,7 @@ type remaining map[evalkit.DocID][]evalkit.Span
 
 func uncovered(j *evalkit.Judgments) remaining {
 	rest := remaining{}
-	for doc, spans := range gold(j).byDoc {
-		rest[doc] = spans
-	}
+	maps.Copy(rest, gold(j).byDoc)
 	return rest
 }
 

@@ -141,8 +141,12 @@ func TestUndefined(t *testing.T) {
 		v      evalkit.View
 		got    []evalkit.RetrievedChunk
 	}{
-		{w, "precision", evalkit.HitOnly, nil}, {w, "chroma.recall@5", evalkit.HitOnly, nil}, {w, "nDCG@10", evalkit.Expanded, w.hits(0)},
-		{w, "attr.prev", evalkit.HitOnly, w.hits(0)}, {none, "recall", evalkit.HitOnly, none.hits(0)}, {none, "AP", evalkit.HitOnly, none.hits(0)},
+		{w, "precision", evalkit.HitOnly, nil},
+		{w, "chroma.recall@5", evalkit.HitOnly, nil},
+		{w, "nDCG@10", evalkit.Expanded, w.hits(0)},
+		{w, "attr.prev", evalkit.HitOnly, w.hits(0)},
+		{none, "recall", evalkit.HitOnly, none.hits(0)},
+		{none, "AP", evalkit.HitOnly, none.hits(0)},
 	} {
 		m, err := Parse(c.metric)
 		require.NoError(t, err)

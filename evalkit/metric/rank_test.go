@@ -19,7 +19,7 @@ import (
 // list judges a ranking written as "X P P" by gold written as "P:1 Q:3".
 func list(results, gold string) Ranking {
 	grades := map[string]float64{}
-	for _, f := range strings.Fields(gold) {
+	for f := range strings.FieldsSeq(gold) {
 		id, grade, ok := strings.Cut(f, ":")
 		grades[id] = 1
 		if ok {

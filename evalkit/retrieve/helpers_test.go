@@ -23,7 +23,7 @@ func (w words) Embed(_ context.Context, _ evalkit.TextKind, texts []string) (eva
 	v := evalkit.Vectors{Dim: w.dim, Data: make([]float32, len(texts)*w.dim)}
 	for i, text := range texts {
 		row, sum := v.Row(i), 0.0
-		for _, f := range strings.Fields(strings.ToLower(text)) {
+		for f := range strings.FieldsSeq(strings.ToLower(text)) {
 			h := fnv.New32a()
 			h.Write([]byte(f))
 			row[h.Sum32()%uint32(w.dim)]++

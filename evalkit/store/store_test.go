@@ -18,7 +18,8 @@ import (
 	"github.com/chunkeval/chunkeval/evalkit/experiment"
 )
 
-func ptr[T any](v T) *T { return &v }
+//go:fix inline
+func ptr[T any](v T) *T { return new(v) }
 
 // result is an Experiment of two strategies over one document.
 func result(name string) *experiment.Result {
@@ -43,7 +44,7 @@ func result(name string) *experiment.Result {
 	}
 	s := experiment.StrategyResult{
 		Strategy: "fixed_size(size=1)", Window: evalkit.Window{Prev: 1}, Chunks: chunks, Queries: []experiment.QueryResult{q, {Query: "q2"}},
-		Summary: []experiment.SummaryRow{{Metric: "recall", View: evalkit.HitOnly, Mean: ptr(1.0), N: 1, DDOF: 1}, {Metric: "recall", View: evalkit.Expanded, Undefined: 1}},
+		Summary: []experiment.SummaryRow{{Metric: "recall", View: evalkit.HitOnly, Mean: new(1.0), N: 1, DDOF: 1}, {Metric: "recall", View: evalkit.Expanded, Undefined: 1}},
 	}
 	return &experiment.Result{
 		Dataset: ds, Strategies: []experiment.StrategyResult{s},
@@ -140,13 +141,13 @@ func readRows[T any](t *testing.T, name string) []T {
 }
 
 func TestHO_PQ_01_NullsKeepTheirPlaces(t *testing.T) {
-	rows := []nulls{{}, {}, {Int: ptr(int64(41))}, {}, {Int: ptr(int64(42))}, {}, {}}
+	rows := []nulls{{}, {}, {Int: new(int64(41))}, {}, {Int: new(int64(42))}, {}, {}}
 	assert.Equal(t, rows, readRows[nulls](t, writeRows(t, rows)))
 
 	rows = make([]nulls, 5000)
 	for i := range rows {
 		if i%3 != 0 {
-			rows[i] = nulls{Int: ptr(int64(i)), Text: ptr(fmt.Sprint(i)), List: &[]SpanRow{{int64(i), int64(i + 1)}}}
+			rows[i] = nulls{Int: new(int64(i)), Text: new(fmt.Sprint(i)), List: &[]SpanRow{{int64(i), int64(i + 1)}}}
 		}
 	}
 	assert.Equal(t, rows, readRows[nulls](t, writeRows(t, rows)))
@@ -235,7 +236,7 @@ type older struct {
 }
 
 func TestHO_PQ_03_OlderAndNewerRowsLoad(t *testing.T) {
-	got := readRows[SummaryRow](t, writeRows(t, []older{{"s", "recall", "hit_only", ptr(0.5)}}))
+	got := readRows[SummaryRow](t, writeRows(t, []older{{"s", "recall", "hit_only", new(0.5)}}))
 	require.Len(t, got, 1)
 	assert.Nil(t, got[0].NeighborPrev, "missing is empty, not 0")
 	assert.InDelta(t, 0.5, *got[0].Mean, 0)
@@ -247,7 +248,7 @@ func TestHO_PQ_03_OlderAndNewerRowsLoad(t *testing.T) {
 		Mean     *float64 `arrow:"mean"`
 		Colour   string   `arrow:"colour"`
 	}
-	name := writeRows(t, []future{{"s", "recall", "hit_only", ptr(0.25), "red"}})
+	name := writeRows(t, []future{{"s", "recall", "hit_only", new(0.25), "red"}})
 	got = readRows[SummaryRow](t, name)
 	require.Len(t, got, 1)
 	assert.InDelta(t, 0.25, *got[0].Mean, 0)

@@ -35,8 +35,8 @@ func schemaOf[T any]() (*arrow.Schema, error) {
 	keys := []string{"schema_version"}
 	values := []string{strconv.Itoa(experiment.SchemaVersion)}
 	t := reflect.TypeFor[T]()
-	for i := range t.NumField() {
-		tag := t.Field(i).Tag
+	for field := range t.Fields() {
+		tag := field.Tag
 		doc := tag.Get("doc")
 		if unit := tag.Get("unit"); unit != "" {
 			doc += " [" + unit + "]"

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"maps"
 	"path"
 	"path/filepath"
 	"slices"
@@ -144,9 +145,7 @@ func unfold(axes []Axis, settings bool) [][]choice {
 
 func override(base map[string]Value, choices []choice) map[string]Value {
 	out := make(map[string]Value, len(base)+len(choices))
-	for k, v := range base {
-		out[k] = v
-	}
+	maps.Copy(out, base)
 	for _, c := range choices {
 		out[c.key] = c.value
 	}

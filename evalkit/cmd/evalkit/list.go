@@ -75,11 +75,12 @@ func version() string {
 	if !ok {
 		return "unknown"
 	}
-	v := info.Main.Version
+	var v strings.Builder
+	v.WriteString(info.Main.Version)
 	for _, s := range info.Settings {
 		if s.Key == "vcs.revision" {
-			v += " " + s.Value[:min(12, len(s.Value))]
+			v.WriteString(" " + s.Value[:min(12, len(s.Value))])
 		}
 	}
-	return v
+	return v.String()
 }
