@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -75,12 +76,10 @@ func version() string {
 	if !ok {
 		return "unknown"
 	}
-	var v strings.Builder
-	v.WriteString(info.Main.Version)
-	for _, s := range info.Settings {
-		if s.Key == "vcs.revision" {
-			v.WriteString(" " + s.Value[:min(12, len(s.Value))])
-		}
+	v := info.Main.Version
+	if i := slices.IndexFunc(info.Settings, func(s debug.BuildSetting) bool { return s.Key == "vcs.revision" }); i >= 0 {
+		revision := info.Settings[i].Value
+		v += " " + revision[:min(12, len(revision))]
 	}
-	return v.String()
+	return v
 }
