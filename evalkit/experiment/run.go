@@ -9,7 +9,6 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/chunkeval/chunkeval/evalkit"
 )
@@ -282,8 +281,15 @@ func (g *group) index(ctx context.Context, st *searched) (evalkit.Retriever, err
 	return r, err
 }
 
+// checkHits holds a retriever to what the metrics build on: a chunk that came
+// twice would count twice.
 func checkHits(hits []evalkit.Hit, byDoc map[evalkit.DocID][]evalkit.Chunk) error {
+	seen := make(map[evalkit.ChunkID]bool, len(hits))
 	for i, h := range hits {
+		if seen[h.Chunk.ID()] {
+			return fmt.Errorf("hit %d is chunk %v, which was a hit before", i+1, h.Chunk.ID())
+		}
+		seen[h.Chunk.ID()] = true
 		switch {
 		case h.Rank != i+1:
 			return fmt.Errorf("hit %d has rank %d", i+1, h.Rank)
@@ -336,69 +342,4 @@ func (g *group) report(p Progress) {
 	g.progress.Lock()
 	defer g.progress.Unlock()
 	g.opt.Progress(p)
-}
-
-// parallel calls f(0) … f(n-1) from at most workers goroutines, and returns
-// after all have ended: with the error of the lowest i, or the context's.
-func parallel(ctx context.Context, workers, n int, f func(int) error) error {
-	errs := make([]error, n)
-	var next atomic.Int64
-	var stop atomic.Bool
-	var wg sync.WaitGroup
-	for range min(workers, n) {
-		wg.Go(func() {
-			for {
-				i := int(next.Add(1)) - 1
-				if i >= n || stop.Load() || ctx.Err() != nil {
-					return
-				}
-				if errs[i] = f(i); errs[i] != nil {
-					stop.Store(true)
-				}
-			}
-		})
-	}
-	wg.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return ctx.Err()
-}
-
-// A Profile adds up the wall time of each stage. It is safe for concurrent use.
-type Profile struct {
-	mu     sync.Mutex
-	stages map[string]time.Duration
-}
-
-// Track starts the clock of a stage and returns what stops it.
-func (p *Profile) Track(stage string) func() { return p.track(stage) }
-
-func (p *Profile) track(stage string) func() {
-	if p == nil {
-		return func() {}
-	}
-	start := time.Now()
-	return func() {
-		d := time.Since(start)
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		if p.stages == nil {
-			p.stages = map[string]time.Duration{}
-		}
-		p.stages[stage] += d
-	}
-}
-
-// Seconds returns the wall time of each stage that ran.
-func (p *Profile) Seconds() map[string]float64 {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	out := make(map[string]float64, len(p.stages))
-	for stage, d := range p.stages {
-		out[stage] = d.Seconds()
-	}
-	return out
 }

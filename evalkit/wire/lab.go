@@ -5,11 +5,9 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"maps"
 	"path"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 
@@ -41,6 +39,7 @@ type Lab struct {
 
 	mu        sync.Mutex
 	datasets  map[string]*evalkit.Dataset
+	caches    []*embed.Cache
 	embedders map[string]evalkit.Embedder
 }
 
@@ -84,6 +83,18 @@ func (l *Lab) Journal() *experiment.Journal {
 	return experiment.NewJournal(filepath.Join(l.CacheDir, "hits"))
 }
 
+// Close writes what the caches of vectors still hold.
+func (l *Lab) Close() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var errs []error
+	for _, c := range l.caches {
+		errs = append(errs, c.Close())
+	}
+	l.caches, l.embedders = nil, nil
+	return errors.Join(errs...)
+}
+
 // Groups builds everything that c names and unfolds its sweep. Nothing is
 // computed yet: a bad setting is found before any work starts.
 func (l *Lab) Groups(c *Config) ([]*Group, error) {
@@ -109,116 +120,6 @@ func (l *Lab) Groups(c *Config) ([]*Group, error) {
 		groups = append(groups, g)
 	}
 	return groups, nil
-}
-
-// draft is the values of one Experiment before they are resolved.
-type draft struct {
-	config *Config
-	values map[string]Value
-	varied []string // "top_k=5", of the sweep
-}
-
-// choice is one value of an axis.
-type choice struct {
-	key   string
-	value Value
-}
-
-// unfold returns the product of the axes that are (or are not) settings of one
-// index, the first axis varying slowest.
-func unfold(axes []Axis, settings bool) [][]choice {
-	out := [][]choice{nil}
-	for _, a := range axes {
-		if (a.Key == "top_k" || a.Key == "window") != settings {
-			continue
-		}
-		var next [][]choice
-		for _, prefix := range out {
-			for _, v := range a.Values {
-				next = append(next, append(slices.Clone(prefix), choice{a.Key, v}))
-			}
-		}
-		out = next
-	}
-	return out
-}
-
-func override(base map[string]Value, choices []choice) map[string]Value {
-	out := make(map[string]Value, len(base)+len(choices))
-	maps.Copy(out, base)
-	for _, c := range choices {
-		out[c.key] = c.value
-	}
-	return out
-}
-
-func describe(choices []choice) []string {
-	var out []string
-	for _, c := range choices {
-		out = append(out, c.key+"="+c.value.Text)
-	}
-	return out
-}
-
-func (d draft) text(key, def string) string {
-	if v, ok := d.values[key]; ok {
-		return v.Text
-	}
-	return def
-}
-
-// number reads a whole number of at least lo.
-func (d draft) number(key string, def, lo int) (int, error) {
-	v, ok := d.values[key]
-	if !ok {
-		return def, nil
-	}
-	n, err := strconv.Atoi(v.Text)
-	if err != nil || n < lo {
-		return 0, v.At(fmt.Errorf("%q is not a whole number of at least %d", v.Text, lo))
-	}
-	return n, nil
-}
-
-func (g *Group) addSetting(d draft) error {
-	k, err := d.number("top_k", DefaultTopK, 1)
-	if err != nil {
-		return err
-	}
-	prev, err := d.number("neighbor_prev", 0, 0)
-	if err != nil {
-		return err
-	}
-	next, err := d.number("neighbor_next", 0, 0)
-	if err != nil {
-		return err
-	}
-	w := evalkit.Window{Prev: prev, Next: next}
-	if v, ok := d.values["window"]; ok {
-		if w, err = ParseWindow(v.Text); err != nil {
-			return v.At(err)
-		}
-	}
-	s := g.Specs[0] // the one that group made for all
-	s.TopK, s.NeighborPrev, s.NeighborNext = k, w.Prev, w.Next
-	s.Name = strings.Join(append([]string{d.config.Name.Text}, d.varied...), " ")
-	if len(g.Settings) == 0 {
-		g.Specs = g.Specs[:0]
-	}
-	g.Specs = append(g.Specs, s)
-	g.Settings = append(g.Settings, experiment.Setting{TopK: k, Window: w})
-	return nil
-}
-
-// ParseWindow reads "prev/next".
-func ParseWindow(s string) (evalkit.Window, error) {
-	prev, next, ok := strings.Cut(strings.TrimPrefix(s, "±"), "/")
-	p, perr := strconv.Atoi(prev)
-	n, nerr := strconv.Atoi(next)
-	if !ok || perr != nil || nerr != nil || p < 0 || n < 0 {
-		return evalkit.Window{}, fmt.Errorf("window %q: want neighbor_prev/neighbor_next, such as 1/1", s)
-	}
-	return evalkit.Window{Prev: p, Next: n}, nil
 }
 
 func (l *Lab) dataset(v Value) (*evalkit.Dataset, error) {
@@ -407,9 +308,12 @@ func (l *Lab) embedderFor(ds *evalkit.Dataset, a evalkit.Analyzer, seed int) fun
 		}
 		var e evalkit.Embedder = &lateEmbedder{spec: spec, dataset: ds, analyzer: a}
 		if l.CacheDir != "" {
-			if e, err = embed.NewCache(e, filepath.Join(l.CacheDir, "vectors")); err != nil {
+			cache, err := embed.NewCache(e, filepath.Join(l.CacheDir, "vectors"))
+			if err != nil {
 				return nil, err
 			}
+			l.caches = append(l.caches, cache)
+			e = cache
 		}
 		if l.embedders == nil {
 			l.embedders = map[string]evalkit.Embedder{}

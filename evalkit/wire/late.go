@@ -49,7 +49,7 @@ func (e *lateEmbedder) fit(ctx context.Context) (evalkit.Embedder, error) {
 	if e.fitted == nil {
 		model, err := e.spec.Fit(ctx, embed.Env{Analyzer: e.analyzer, Sentences: func() []string { return sentences(e.dataset) }})
 		if err != nil {
-			return nil, fmt.Errorf("fit %s: %w", e.spec, err)
+			return nil, err
 		}
 		e.fitted = model
 	}

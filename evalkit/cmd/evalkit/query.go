@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -41,7 +42,7 @@ func queryCommand() *cobra.Command {
 	return c
 }
 
-func query(cmd *cobra.Command, question string, f queryFlags) error {
+func query(cmd *cobra.Command, question string, f queryFlags) (err error) {
 	switch {
 	case f.dataset == "":
 		return usage(fmt.Errorf("query: --dataset is not given; name the folder of a data set"))
@@ -54,6 +55,7 @@ func query(cmd *cobra.Command, question string, f queryFlags) error {
 	if err != nil {
 		return err
 	}
+	defer func() { err = errors.Join(err, lab.Close()) }()
 	config := &wire.Config{
 		Dataset: wire.Value{Text: f.dataset}, Strategies: []wire.Value{{Text: f.strategy}},
 		Scalar: map[string]wire.Value{"retriever": {Text: f.retriever}},

@@ -82,12 +82,13 @@ goes on where it stopped when it is started again.`,
 	return c
 }
 
-func runFile(cmd *cobra.Command, path string, f runFlags) error {
+func runFile(cmd *cobra.Command, path string, f runFlags) (err error) {
 	start := time.Now()
 	lab, err := f.cache.lab()
 	if err != nil {
 		return err
 	}
+	defer func() { err = errors.Join(err, lab.Close()) }()
 	config, err := wire.ReadConfig(path)
 	if err != nil {
 		return usage(err)

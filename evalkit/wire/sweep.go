@@ -1,0 +1,122 @@
+package wire
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/chunkeval/chunkeval/evalkit"
+	"github.com/chunkeval/chunkeval/evalkit/experiment"
+)
+
+// draft is the values of one Experiment before they are resolved.
+type draft struct {
+	config *Config
+	values map[string]Value
+	varied []string // "top_k=5", of the sweep
+}
+
+// choice is one value of an axis.
+type choice struct {
+	key   string
+	value Value
+}
+
+// unfold returns the product of the axes that are (or are not) settings of one
+// index, the first axis varying slowest.
+func unfold(axes []Axis, settings bool) [][]choice {
+	out := [][]choice{nil}
+	for _, a := range axes {
+		if (a.Key == "top_k" || a.Key == "window") != settings {
+			continue
+		}
+		var next [][]choice
+		for _, prefix := range out {
+			for _, v := range a.Values {
+				next = append(next, append(slices.Clone(prefix), choice{a.Key, v}))
+			}
+		}
+		out = next
+	}
+	return out
+}
+
+func override(base map[string]Value, choices []choice) map[string]Value {
+	out := make(map[string]Value, len(base)+len(choices))
+	maps.Copy(out, base)
+	for _, c := range choices {
+		out[c.key] = c.value
+	}
+	return out
+}
+
+func describe(choices []choice) []string {
+	var out []string
+	for _, c := range choices {
+		out = append(out, c.key+"="+c.value.Text)
+	}
+	return out
+}
+
+func (d draft) text(key, def string) string {
+	if v, ok := d.values[key]; ok {
+		return v.Text
+	}
+	return def
+}
+
+// number reads a whole number of at least lo.
+func (d draft) number(key string, def, lo int) (int, error) {
+	v, ok := d.values[key]
+	if !ok {
+		return def, nil
+	}
+	n, err := strconv.Atoi(v.Text)
+	if err != nil || n < lo {
+		return 0, v.At(fmt.Errorf("%q is not a whole number of at least %d", v.Text, lo))
+	}
+	return n, nil
+}
+
+func (g *Group) addSetting(d draft) error {
+	k, err := d.number("top_k", DefaultTopK, 1)
+	if err != nil {
+		return err
+	}
+	prev, err := d.number("neighbor_prev", 0, 0)
+	if err != nil {
+		return err
+	}
+	next, err := d.number("neighbor_next", 0, 0)
+	if err != nil {
+		return err
+	}
+	w := evalkit.Window{Prev: prev, Next: next}
+	if v, ok := d.values["window"]; ok {
+		if w, err = ParseWindow(v.Text); err != nil {
+			return v.At(err)
+		}
+	}
+	s := g.Specs[0] // the one that group made for all
+	s.TopK, s.NeighborPrev, s.NeighborNext = k, w.Prev, w.Next
+	s.Name = strings.Join(append([]string{d.config.Name.Text}, d.varied...), " ")
+	if len(g.Settings) == 0 {
+		g.Specs = g.Specs[:0]
+	}
+	g.Specs = append(g.Specs, s)
+	g.Settings = append(g.Settings, experiment.Setting{TopK: k, Window: w})
+	return nil
+}
+
+// ParseWindow reads "prev/next".
+func ParseWindow(s string) (evalkit.Window, error) {
+	prev, next, ok := strings.Cut(strings.TrimPrefix(s, "±"), "/")
+	p, perr := strconv.Atoi(prev)
+	n, nerr := strconv.Atoi(next)
+	if !ok || perr != nil || nerr != nil || p < 0 || n < 0 {
+		return evalkit.Window{}, fmt.Errorf("window %q: want neighbor_prev/neighbor_next, such as 1/1", s)
+	}
+	return evalkit.Window{Prev: p, Next: n}, nil
+}
