@@ -63,7 +63,7 @@ func (s Markdown) Split(ctx context.Context, doc evalkit.Document) ([]evalkit.Ch
 			}
 			path.enter(b.level, b.title)
 		}
-		section.add(b)
+		section.add(ctx, b)
 	}
 	out = append(out, section.chunks(path.String())...)
 	return s.finish(ctx, doc, joinTail(out, section.onlyHeadings), s.size)
@@ -125,14 +125,14 @@ type piece struct {
 
 func (s *sectionOf) reset() { s.pieces, s.onlyHeadings = nil, false }
 
-func (s *sectionOf) add(b block) {
+func (s *sectionOf) add(ctx context.Context, b block) {
 	content := !evalkit.Blank(s.text[b.span.Start:b.span.End])
 	s.onlyHeadings = b.level > 0 || s.onlyHeadings && !content
 	cutters := []cutter{linesOf, sentencesOf}
 	if b.lines {
 		cutters = cutters[:1]
 	}
-	for i, p := range s.fit(s.text, b.span, s.size, cutters...) {
+	for i, p := range s.fit(ctx, s.text, b.span, s.size, cutters...) {
 		x := piece{span: p, heading: b.level > 0}
 		if i > 0 {
 			x.table = b.head
@@ -171,14 +171,7 @@ func (s *sectionOf) chunks(path string) []draft {
 var lineEnds = regexp.MustCompile(`\r\n|\n|\r`)
 
 // linesOf is the cutter at lines.
-func linesOf(text string, s evalkit.Span) []evalkit.Span {
-	out := cutAfter(text[s.Start:s.End], lineEnds)
-	for i := range out {
-		out[i].Start += s.Start
-		out[i].End += s.Start
-	}
-	return out
-}
+func linesOf(text string, s evalkit.Span) []evalkit.Span { return cutIn(text, s, lineEnds) }
 
 // frontMatter matches a block between lines of three dashes at the start.
 var frontMatter = regexp.MustCompile(`\A(?:\x{feff})?---[ \t]*(?:\r\n|\n|\r)(?s:.*?)(?:\r\n|\n|\r)---[ \t]*(?:\r\n|\n|\r|\z)`)

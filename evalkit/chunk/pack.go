@@ -40,8 +40,12 @@ func pack(pieces []evalkit.Span, length func(evalkit.Span) int, size, overlap in
 type cutter func(text string, s evalkit.Span) []evalkit.Span
 
 // fit returns pieces of at most size: s itself, or what the first cutter makes
-// of it, each fitted with the cutters after it, at last between tokens.
-func (r ruler) fit(text string, s evalkit.Span, size int, cutters ...cutter) []evalkit.Span {
+// of it, each fitted with the cutters after it, at last between tokens. When
+// ctx ends it stops; the caller sees to the error.
+func (r ruler) fit(ctx context.Context, text string, s evalkit.Span, size int, cutters ...cutter) []evalkit.Span {
+	if ctx.Err() != nil {
+		return nil
+	}
 	if r.length(text[s.Start:s.End]) <= size {
 		return []evalkit.Span{s}
 	}
@@ -50,7 +54,7 @@ func (r ruler) fit(text string, s evalkit.Span, size int, cutters ...cutter) []e
 	}
 	var out []evalkit.Span
 	for _, p := range cutters[0](text, s) {
-		out = append(out, r.fit(text, p, size, cutters[1:]...)...)
+		out = append(out, r.fit(ctx, text, p, size, cutters[1:]...)...)
 	}
 	return out
 }
@@ -62,7 +66,7 @@ func (r ruler) packDoc(ctx context.Context, doc evalkit.Document, pieces []evalk
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		fitted = append(fitted, r.fit(doc.Text, p, size, cutters...)...)
+		fitted = append(fitted, r.fit(ctx, doc.Text, p, size, cutters...)...)
 	}
 	spans := pack(fitted, func(s evalkit.Span) int { return r.length(doc.Text[s.Start:s.End]) }, size, overlap)
 	return r.finish(ctx, doc, drafts(spans), size)

@@ -67,10 +67,23 @@ func (s Page) Split(ctx context.Context, doc evalkit.Document) ([]evalkit.Chunk,
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		pieces := s.fit(doc.Text, page, s.size, sentencesOf)
+		pieces := s.fit(ctx, doc.Text, page, s.size, paragraphsOf, sentencesOf)
 		spans = append(spans, pack(pieces, func(p evalkit.Span) int { return s.length(doc.Text[p.Start:p.End]) }, s.size, 0)...)
 	}
 	return s.finish(ctx, doc, drafts(spans), s.size)
+}
+
+// paragraphsOf is the cutter at blank lines.
+func paragraphsOf(text string, s evalkit.Span) []evalkit.Span { return cutIn(text, s, blankLines) }
+
+// cutIn is cutAfter within s.
+func cutIn(text string, s evalkit.Span, at *regexp.Regexp) []evalkit.Span {
+	out := cutAfter(text[s.Start:s.End], at)
+	for i := range out {
+		out[i].Start += s.Start
+		out[i].End += s.Start
+	}
+	return out
 }
 
 // cutAfter cuts text behind every match.

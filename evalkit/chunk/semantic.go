@@ -64,7 +64,7 @@ func (s Semantic) Split(ctx context.Context, doc evalkit.Document) ([]evalkit.Ch
 	}
 	var spans []evalkit.Span
 	for _, g := range groups(pieces, s.cuts(distances)) {
-		fitted := s.fit(doc.Text, g, s.size, sentencesOf)
+		fitted := s.fit(ctx, doc.Text, g, s.size, sentencesOf)
 		spans = append(spans, pack(fitted, func(p evalkit.Span) int { return s.length(doc.Text[p.Start:p.End]) }, s.size, 0)...)
 	}
 	return s.finish(ctx, doc, drafts(spans), s.size)

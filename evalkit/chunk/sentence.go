@@ -133,7 +133,7 @@ func (s SentenceWindow) Fingerprint() string { return s.fingerprint(s.String()) 
 func (s SentenceWindow) Split(ctx context.Context, doc evalkit.Document) ([]evalkit.Chunk, error) {
 	var units []evalkit.Span
 	for _, p := range Sentences(doc.Text) {
-		for _, u := range s.fit(doc.Text, p, s.size) {
+		for _, u := range s.fit(ctx, doc.Text, p, s.size) {
 			if u = trim(doc.Text, u); !u.Empty() {
 				units = append(units, u)
 			}
