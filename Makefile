@@ -29,6 +29,14 @@ check: ## formatting and vet
 	@test -z "$$(gofmt -l evalkit)" || { echo "gofmt: run gofmt -w on:"; gofmt -l evalkit; exit 1; }
 	$(GO) vet ./...
 
+TOOL = $(GO) tool -modfile=scripts/tools/go.mod
+
+.PHONY: lint
+lint: ## gofumpt, staticcheck and go fix, at the versions pinned in scripts/tools
+	@test -z "$$($(TOOL) gofumpt -l evalkit)" || { echo "gofumpt: run it on:"; $(TOOL) gofumpt -l evalkit; exit 1; }
+	$(TOOL) staticcheck -checks all,-ST1000 ./... # package comments are checked by deps_test.go
+	@test -z "$$($(GO) fix -diff ./...)" || { echo "go fix: run it"; exit 1; }
+
 .PHONY: readers
 readers: bin/evalkit ## read stored Parquet with DuckDB and pyarrow
 	@scripts/check_readers.sh

@@ -19,7 +19,6 @@ import (
 )
 
 //go:fix inline
-func ptr[T any](v T) *T { return new(v) }
 
 // result is an Experiment of two strategies over one document.
 func result(name string) *experiment.Result {
