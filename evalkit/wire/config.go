@@ -231,6 +231,9 @@ func (c *Config) list(n ast.Node, path string) ([]Value, error) {
 		v, err := c.component(n, path) // one value may stand without its dash
 		return []Value{v}, err
 	}
+	if len(seq.Values) == 0 {
+		return nil, c.errorAt(n, path, errors.New("the list is empty"))
+	}
 	values := []Value{}
 	for i, item := range seq.Values {
 		v, err := c.component(item, path+"["+strconv.Itoa(i)+"]")

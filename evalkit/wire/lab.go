@@ -284,6 +284,9 @@ func metrics(values []Value) ([]evalkit.Metric, error) {
 		if err != nil {
 			return nil, v.At(err)
 		}
+		if slices.ContainsFunc(out, func(o evalkit.Metric) bool { return o.String() == m.String() }) {
+			return nil, v.At(fmt.Errorf("metric %s: listed twice", m))
+		}
 		out = append(out, m)
 	}
 	return out, nil
