@@ -158,7 +158,7 @@ func (s *sectionOf) chunks(path string) []draft {
 		at[p.Start] = tables[i]
 	}
 	var out []draft
-	for _, p := range pack(spans, func(p evalkit.Span) int { return s.length(s.text[p.Start:p.End]) }, s.size, 0) {
+	for _, p := range pack(spans, s.lengths(s.text, spans), s.size, 0) {
 		header := path
 		if table := at[p.Start]; table != "" {
 			header = strings.TrimPrefix(path+"\n"+table, "\n")

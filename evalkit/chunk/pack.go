@@ -7,19 +7,17 @@ import (
 )
 
 // pack joins consecutive pieces into spans of at most size, and repeats pieces
-// of at most overlap at the start of the next span. Lengths are those of the
+// of at most overlap at the start of the next span. lengths are those of the
 // pieces one by one. It is the merge step of LangChain's text splitters, which
 // the published tables rest on, with an empty joiner:
 //
 //	when total + new > size and the list is not empty: emit the list; then drop
 //	pieces from its front while total > overlap, or while total + new > size
 //	and total > 0
-func pack(pieces []evalkit.Span, length func(evalkit.Span) int, size, overlap int) []evalkit.Span {
+func pack(pieces []evalkit.Span, lengths []int, size, overlap int) []evalkit.Span {
 	var out []evalkit.Span
-	var lengths []int
 	first, total := 0, 0 // the list is pieces[first:i]
-	for i, p := range pieces {
-		n := length(p)
+	for i, n := range lengths {
 		if total+n > size && i > first {
 			out = append(out, evalkit.Span{Start: pieces[first].Start, End: pieces[i-1].End})
 			for total > overlap || total+n > size && total > 0 {
@@ -27,7 +25,6 @@ func pack(pieces []evalkit.Span, length func(evalkit.Span) int, size, overlap in
 				first++
 			}
 		}
-		lengths = append(lengths, n)
 		total += n
 	}
 	if first < len(pieces) {
@@ -59,6 +56,15 @@ func (r ruler) fit(ctx context.Context, text string, s evalkit.Span, size int, c
 	return out
 }
 
+// lengths returns the length of every span.
+func (r ruler) lengths(text string, spans []evalkit.Span) []int {
+	out := make([]int, len(spans))
+	for i, s := range spans {
+		out[i] = r.length(text[s.Start:s.End])
+	}
+	return out
+}
+
 // packDoc packs the pieces of a whole document.
 func (r ruler) packDoc(ctx context.Context, doc evalkit.Document, pieces []evalkit.Span, size, overlap int, cutters ...cutter) ([]evalkit.Chunk, error) {
 	var fitted []evalkit.Span
@@ -68,7 +74,7 @@ func (r ruler) packDoc(ctx context.Context, doc evalkit.Document, pieces []evalk
 		}
 		fitted = append(fitted, r.fit(ctx, doc.Text, p, size, cutters...)...)
 	}
-	spans := pack(fitted, func(s evalkit.Span) int { return r.length(doc.Text[s.Start:s.End]) }, size, overlap)
+	spans := pack(fitted, r.lengths(doc.Text, fitted), size, overlap)
 	return r.finish(ctx, doc, drafts(spans), size)
 }
 

@@ -68,7 +68,7 @@ func (s Page) Split(ctx context.Context, doc evalkit.Document) ([]evalkit.Chunk,
 			return nil, err
 		}
 		pieces := s.fit(ctx, doc.Text, page, s.size, paragraphsOf, sentencesOf)
-		spans = append(spans, pack(pieces, func(p evalkit.Span) int { return s.length(doc.Text[p.Start:p.End]) }, s.size, 0)...)
+		spans = append(spans, pack(pieces, s.lengths(doc.Text, pieces), s.size, 0)...)
 	}
 	return s.finish(ctx, doc, drafts(spans), s.size)
 }

@@ -134,13 +134,14 @@ func (w *recursion) split(ctx context.Context, s evalkit.Span, separators []stri
 		}
 	}
 	var small []evalkit.Span
+	var lengths []int
 	flush := func() {
-		w.out = append(w.out, pack(small, w.measure, w.size, w.overlap)...)
-		small = small[:0]
+		w.out = append(w.out, pack(small, lengths, w.size, w.overlap)...)
+		small, lengths = small[:0], lengths[:0]
 	}
 	for _, p := range w.cut(s, sep) {
-		if w.measure(p) < w.size {
-			small = append(small, p)
+		if n := w.measure(p); n < w.size {
+			small, lengths = append(small, p), append(lengths, n)
 			continue
 		}
 		flush()

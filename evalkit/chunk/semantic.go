@@ -65,7 +65,7 @@ func (s Semantic) Split(ctx context.Context, doc evalkit.Document) ([]evalkit.Ch
 	var spans []evalkit.Span
 	for _, g := range groups(pieces, s.cuts(distances)) {
 		fitted := s.fit(ctx, doc.Text, g, s.size, sentencesOf)
-		spans = append(spans, pack(fitted, func(p evalkit.Span) int { return s.length(doc.Text[p.Start:p.End]) }, s.size, 0)...)
+		spans = append(spans, pack(fitted, s.lengths(doc.Text, fitted), s.size, 0)...)
 	}
 	return s.finish(ctx, doc, drafts(spans), s.size)
 }
