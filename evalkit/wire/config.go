@@ -236,9 +236,13 @@ func (c *Config) list(n ast.Node, path string) ([]Value, error) {
 	}
 	values := []Value{}
 	for i, item := range seq.Values {
-		v, err := c.component(item, path+"["+strconv.Itoa(i)+"]")
+		path := path + "[" + strconv.Itoa(i) + "]"
+		v, err := c.component(item, path)
 		if err != nil {
 			return nil, err
+		}
+		if strings.Count(v.Text, "(") != strings.Count(v.Text, ")") {
+			return nil, c.errorAt(item, path, fmt.Errorf("%q ends at a comma: put a value with settings in quotes, or on a line of its own after a dash", v.Text))
 		}
 		values = append(values, v)
 	}

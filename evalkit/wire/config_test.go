@@ -56,6 +56,7 @@ func TestConfigErrorsNamePlaceAndRemedy(t *testing.T) {
 		{"no value", "dataset:\n", ":1: dataset: no value"},
 		{"empty", "", "want one YAML document"},
 		{"two names", head + "  - {a: {}, b: {}}\n", `strategies[0]: want a name and its settings`},
+		{"comma in brackets", "dataset: d\nstrategies: [page, fixed_size(size=3,overlap=2)]\n", `:2: strategies[1]: "fixed_size(size=3" ends at a comma: put a value`},
 		{"empty sweep", head + "  - a\nsweep: {top_k: []}\n", ":4: sweep.top_k: the list is empty"},
 		{"empty list", "dataset: d\nstrategies: []\n", ":2: strategies: the list is empty"},
 		{"a scalar", "just text", "want key: value lines"},
