@@ -84,6 +84,7 @@ func TestHO_CH_05_HugeWord(t *testing.T) {
 	for _, s := range []string{"recursive(size=200)", "markdown(size=200)"} {
 		assert.NotEmpty(t, split(t, s, strings.Repeat("e", 120_000)))
 	}
+	assert.NotEmpty(t, split(t, "markdown", strings.Repeat("> ", 120_000)+"deep"), "would take minutes if nesting were quadratic")
 }
 
 func TestHO_CH_06_EmptyAndBlank(t *testing.T) {

@@ -189,6 +189,7 @@ func blocks(source string) []block {
 			src[i] = '\n'
 		}
 	}
+	flattenQuotes(src)
 	if strings.HasPrefix(source, "\ufeff") {
 		copy(src, "\n\n\n") // blanks would make an indented block of what follows
 	}
@@ -222,6 +223,27 @@ func blocks(source string) []block {
 		}
 	}
 	return out
+}
+
+// maxQuotes is the depth of block quotes that is parsed; the parser's time
+// grows with the square of it.
+const maxQuotes = 32
+
+// flattenQuotes blanks the markers of block quotes beyond maxQuotes.
+func flattenQuotes(src []byte) {
+	depth := 0
+	for i, c := range src {
+		switch {
+		case c == '\n':
+			depth = 0
+		case c == '>' && depth >= 0:
+			if depth++; depth > maxQuotes {
+				src[i] = ' '
+			}
+		case c != ' ' && c != '\t':
+			depth = -1 // text began: no marker until the next line
+		}
+	}
 }
 
 // title returns the text of a heading without markup.
