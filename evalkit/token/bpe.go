@@ -62,7 +62,7 @@ func (t *CL100K) Starts(dst []int, text string) []int {
 			ends := m.split(t.ranks, text[i:end])
 			for _, e := range ends[:len(ends)-1] {
 				start := i + e
-				for !utf8.RuneStart(text[start]) && start > 0 {
+				for start > dst[len(dst)-1] && !utf8.RuneStart(text[start]) {
 					start--
 				}
 				dst = append(dst, start)

@@ -63,6 +63,19 @@ func TestHO_OF_03_TokenInsideACharacter(t *testing.T) {
 	}
 }
 
+// TestWordPieceCompatibilityIdeograph: U+F902 decomposes to U+8ECA, which the
+// vocabulary holds; cased text is not decomposed (tokenizers 0.23.3).
+func TestWordPieceCompatibilityIdeograph(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "vocab.txt")
+	require.NoError(t, os.WriteFile(path, []byte("[UNK]\na\n\u8eca\n"), 0o600))
+	for cased, want := range map[bool][]int{false: {1, 2, 1}, true: {1, 0, 1}} {
+		tok, err := NewWordPiece(WordPieceOptions{Vocab: path, Cased: cased})
+		require.NoError(t, err)
+		assert.Equal(t, want, tok.Encode("a\uf902a"))
+		assert.Equal(t, []int{0, 1, 4}, tok.Starts(nil, "a\uf902a"))
+	}
+}
+
 func TestUnits(t *testing.T) {
 	text := "  one zwei\n\ndrei "
 	assert.Equal(t, []int{2, 6, 12}, Words{}.Starts(nil, text))
@@ -95,7 +108,7 @@ func TestHeapAndScanAgree(t *testing.T) {
 }
 
 func FuzzTokenizers(f *testing.F) {
-	for _, s := range []string{"", "it's 1234 über\r\n\r\n 🙂字", "\xff\xfe", "a\x00b", "İı'ſ", strings.Repeat("q", 300)} {
+	for _, s := range []string{"", "it's 1234 über\r\n\r\n 🙂字", "\xff\xfe", "0\xad\x97", "a\x00b", "İı'ſ", strings.Repeat("q", 300)} {
 		f.Add(s)
 	}
 	toks := all(f)

@@ -145,7 +145,9 @@ func (t *WordPiece) each(text string, f func(start int, token string)) {
 			flush()
 		case isCJK(r):
 			flush()
-			w.add(r, i)
+			for _, n := range t.normal(r) { // a compatibility ideograph stands for another
+				w.add(n, i)
+			}
 			flush()
 		default:
 			for _, n := range t.normal(r) {
