@@ -31,7 +31,7 @@ type Piece struct {
 // NewContext merges a flat list as Expand returns it. Chunks whose spans
 // touch, overlap or have only white space between them become one piece.
 func NewContext(flat []evalkit.RetrievedChunk, texts *evalkit.Texts) Context {
-	var c Context
+	c := Context{Pieces: []Piece{}}
 	for i := 0; i < len(flat); {
 		doc := flat[i].Chunk.Doc
 		var spans []evalkit.Span

@@ -135,6 +135,9 @@ func TestResponseJSON(t *testing.T) {
 	last := branches[1].(map[string]any)
 	assert.Equal(t, []any{}, last["neighbors_prev"], "empty, not null")
 	assert.Equal(t, []any{}, last["neighbors_next"])
+	b, err = json.Marshal(NewResponse(Request{}, nil, nil, texts))
+	require.NoError(t, err)
+	assert.NotContains(t, string(b), "null", "nothing found: empty arrays")
 }
 
 // scenario is a random index with hits; equal seeds give equal scenarios.

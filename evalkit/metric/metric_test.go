@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -194,10 +195,43 @@ func TestHO_ME_08_ExportFallsStrictly(t *testing.T) {
 	var b bytes.Buffer
 	ids := []evalkit.ChunkID{{Doc: "m 1", Index: 0}, {Doc: "m2", Index: 0}, {Doc: "m3", Index: 4}}
 	require.NoError(t, WriteRun(&b, []Run{{Query: "q1", Chunks: ids, Scores: []float64{2, 2, 2}}}, "tag"))
-	assert.Equal(t, "q1 Q0 m_1#0 1 2 tag\nq1 Q0 m2#0 2 1.9999999999999998 tag\nq1 Q0 m3#4 3 1.9999999999999996 tag\n", b.String())
+	assert.Equal(t, "q1 Q0 m_1#0 1 2 tag\nq1 Q0 m2#0 2 1.9999999 tag\nq1 Q0 m3#4 3 1.9999998 tag\n", b.String())
 	b.Reset()
 	require.NoError(t, WriteQrels(&b, "q1", map[evalkit.ChunkID]float64{ids[2]: 1, ids[1]: 0.5}))
 	assert.Equal(t, "q1 0 m2#0 1\nq1 0 m3#4 1\n", b.String())
+}
+
+func TestHO_ME_08_ExportFallsInSinglePrecision(t *testing.T) {
+	scores := []float64{math.Inf(1), math.Nextafter(1, 2), 1, 1, 1 - 1e-12, 0, 0, math.Inf(-1), math.Inf(-1)}
+	run := Run{Query: "q", Scores: scores, Chunks: make([]evalkit.ChunkID, len(scores))}
+	var b bytes.Buffer
+	require.NoError(t, WriteRun(&b, []Run{run}, "tag"))
+	last := math.Inf(1)
+	for line := range strings.Lines(b.String()) {
+		score, err := strconv.ParseFloat(strings.Fields(line)[4], 32)
+		require.NoError(t, err)
+		require.False(t, math.IsInf(score, 0))
+		require.Less(t, score, last)
+		last = score
+	}
+	run.Scores[3] = math.NaN()
+	require.ErrorContains(t, WriteRun(&b, []Run{run}, "tag"), "not a number")
+}
+
+// TestTauBoundary holds that exactly tau is enough, for every tau in percent.
+func TestTauBoundary(t *testing.T) {
+	text := strings.Repeat("x", 200)
+	for n := 1; n <= 100; n++ {
+		c := evalkit.Chunk{Doc: "d", Span: span(100-n, 200)} // n of the gold's 100
+		w := &world{chunks: []evalkit.Chunk{c}, j: &evalkit.Judgments{
+			Query: evalkit.Query{Qrels: []evalkit.Qrel{{Doc: "d", Span: span(0, 100), Grade: 1}}},
+			Texts: evalkit.NewTexts([]evalkit.Document{{ID: "d", Text: text}}, nil), Chunks: map[evalkit.DocID][]evalkit.Chunk{"d": {c}},
+		}}
+		tau := fmt.Sprintf("(tau=%v)", float64(n)/100)
+		for _, metric := range []string{"evid.hit@1", "full_evidence", "P@1"} {
+			assert.InDelta(t, 1, w.score(t, metric+tau, evalkit.HitOnly, w.hits(0)), 0, "%s%s", metric, tau)
+		}
+	}
 }
 
 // FuzzViews checks the identities that hold between the views, and the range of

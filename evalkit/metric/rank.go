@@ -116,8 +116,7 @@ func grades(tau float64, j *evalkit.Judgments) map[evalkit.ChunkID]float64 {
 					continue
 				}
 				common := j.Texts.Len(evalkit.Rune, c.Doc, r.Span.Intersect(c.Span))
-				need := tau * float64(min(size, j.Texts.Len(evalkit.Rune, c.Doc, r.Span)))
-				if float64(common) >= need {
+				if atLeast(tau, common, min(size, j.Texts.Len(evalkit.Rune, c.Doc, r.Span))) {
 					out[c.ID()] = max(out[c.ID()], r.Grade)
 				}
 			}

@@ -128,8 +128,14 @@ func fullEvidence(p params, j *evalkit.Judgments, v evalkit.View, got []evalkit.
 // covered reports whether at least tau of r's length, in code points, is in spans.
 func covered(j *evalkit.Judgments, r evalkit.Qrel, spans []evalkit.Span, tau float64) bool {
 	in := j.Texts.Sum(evalkit.Rune, r.Doc, evalkit.IntersectAll([]evalkit.Span{r.Span}, spans))
-	return in > 0 && float64(in) >= tau*float64(j.Texts.Len(evalkit.Rune, r.Doc, r.Span))
+	return in > 0 && atLeast(tau, in, j.Texts.Len(evalkit.Rune, r.Doc, r.Span))
 }
+
+// atLeast reports whether part/whole >= tau.
+//
+// Note: the quotient of two counts is rounded as tau itself was read, so 55 of
+// 100 meets 0.55; the product 0.55*100 is a little above 55.
+func atLeast(tau float64, part, whole int) bool { return float64(part)/float64(whole) >= tau }
 
 func redundancy(p params, j *evalkit.Judgments, v evalkit.View, got []evalkit.RetrievedChunk) (float64, error) {
 	all, _ := overlapOf(j, v, got).sizes(p.unit, j)

@@ -22,18 +22,21 @@ type Run struct {
 
 // WriteRun writes TREC run lines, "query Q0 chunk rank score tag". A score that
 // does not fall is lowered to the next smaller number, so that no other tool
-// can reorder ties. White space in ids becomes an underscore.
+// can reorder ties. White space in ids becomes an underscore. A score that is
+// not a number is an error.
+//
+// Note: trec_eval reads scores as float32, where the next smaller float64 is a
+// tie. Scores are therefore written as float32, and fall in that precision.
 func WriteRun(w io.Writer, runs []Run, tag string) error {
 	b := bufio.NewWriter(w)
 	for _, r := range runs {
-		last := math.Inf(1)
+		last := float32(math.Inf(1))
 		for i, c := range r.Chunks {
-			score := r.Scores[i]
-			if score >= last {
-				score = math.Nextafter(last, math.Inf(-1))
+			if math.IsNaN(r.Scores[i]) {
+				return fmt.Errorf("write run: query %q, chunk %s: the score is not a number", r.Query, c)
 			}
-			last = score
-			fmt.Fprintf(b, "%s Q0 %s %d %v %s\n", field(string(r.Query)), field(c.String()), i+1, score, field(tag))
+			last = below(last, r.Scores[i])
+			fmt.Fprintf(b, "%s Q0 %s %d %v %s\n", field(string(r.Query)), field(c.String()), i+1, last, field(tag))
 		}
 	}
 	return b.Flush()
@@ -50,6 +53,16 @@ func WriteQrels(w io.Writer, query evalkit.QueryID, grades map[evalkit.ChunkID]f
 		fmt.Fprintf(b, "%s 0 %s %d\n", field(string(query)), field(c.String()), int(math.Ceil(grades[c])))
 	}
 	return b.Flush()
+}
+
+// below returns score as a finite float32, lowered where it is not below last.
+func below(last float32, score float64) float32 {
+	const limit = math.MaxFloat32 / 2 // leaves room to step down from
+	s := float32(max(-limit, min(limit, score)))
+	if s >= last {
+		return math.Nextafter32(last, float32(math.Inf(-1)))
+	}
+	return s
 }
 
 func field(s string) string { return strings.Join(strings.Fields(s), "_") }
