@@ -120,7 +120,8 @@ type QueryResult struct {
 	Failed string // why the query failed; empty if it did not
 	Tree   []evalkit.ExpandedHit
 	Flat   []evalkit.RetrievedChunk
-	Scores []Score // metrics in order, hit_only before expanded
+	Below  []evalkit.Hit // the candidates after top_k, in rank order; no metric and no LLM sees them
+	Scores []Score       // metrics in order, hit_only before expanded
 }
 
 // A Score is one value. Exactly one of Value and Reason says something.

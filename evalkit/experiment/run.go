@@ -67,7 +67,7 @@ func Run(ctx context.Context, s Setup, settings []Setting, o Options) iter.Seq2[
 		}
 		g := &group{setup: s, opt: o, total: len(s.Strategies) * len(s.Dataset.Queries)}
 		for _, x := range settings {
-			g.depth = max(g.depth, x.TopK)
+			g.depth = max(g.depth, x.TopK, x.Candidates)
 		}
 		if err := g.search(ctx); err != nil {
 			yield(nil, err)
@@ -89,7 +89,7 @@ func Run(ctx context.Context, s Setup, settings []Setting, o Options) iter.Seq2[
 type group struct {
 	setup Setup
 	opt   Options
-	depth int // the largest top_k
+	depth int // the largest top_k or number of candidates
 	total int // units
 
 	searched []*searched

@@ -21,7 +21,7 @@ func (g *group) score(ctx context.Context, x Setting) (*Result, error) {
 			sr.Window = x.Window
 		}
 		err := parallel(ctx, g.opt.Workers, len(st.units), func(i int) error {
-			sr.Queries[i] = g.scoreUnit(&st.units[i], x.TopK, sr.Window)
+			sr.Queries[i] = g.scoreUnit(&st.units[i], x, sr.Window)
 			return nil
 		})
 		if err != nil {
@@ -37,7 +37,7 @@ func (g *group) score(ctx context.Context, x Setting) (*Result, error) {
 	return r, nil
 }
 
-func (g *group) scoreUnit(u *unit, k int, w evalkit.Window) QueryResult {
+func (g *group) scoreUnit(u *unit, x Setting, w evalkit.Window) QueryResult {
 	q := QueryResult{Query: u.judged.Query.ID}
 	if u.err != nil {
 		q.Failed = u.err.Error()
@@ -46,7 +46,9 @@ func (g *group) scoreUnit(u *unit, k int, w evalkit.Window) QueryResult {
 		}
 		return q
 	}
-	q.Tree, q.Flat = g.setup.Expander.Expand(u.hits[:min(k, len(u.hits))], u.judged.Chunks, w)
+	served := min(x.TopK, len(u.hits))
+	q.Tree, q.Flat = g.setup.Expander.Expand(u.hits[:served], u.judged.Chunks, w)
+	q.Below = u.hits[served:max(served, min(x.Candidates, len(u.hits)))]
 	hits := hitsOf(q.Flat)
 	for _, m := range g.setup.Metrics {
 		for _, v := range []evalkit.View{evalkit.HitOnly, evalkit.Expanded} {

@@ -22,6 +22,7 @@ type Spec struct {
 	TopK         int      `json:"top_k"`
 	NeighborPrev int      `json:"neighbor_prev"`
 	NeighborNext int      `json:"neighbor_next"`
+	Candidates   int      `json:"candidates"` // ranks kept for analysis; those after top_k reach no metric
 	Metrics      []string `json:"metrics"`
 	Seed         uint64   `json:"seed"` // of components and resampling that name none
 }
@@ -33,8 +34,9 @@ func (s Spec) Window() evalkit.Window {
 
 // A Setting is what may differ between the Experiments of one group.
 type Setting struct {
-	TopK   int
-	Window evalkit.Window
+	TopK       int
+	Candidates int // ranks to keep; at least TopK is kept
+	Window     evalkit.Window
 }
 
 // digest returns the SHA-256 of v's JSON in hex.

@@ -3,14 +3,15 @@
 //
 // One folder per Experiment, named by its id, below a results folder:
 //
-//	experiment.json   the record: spec, values in force, fingerprints, counts, warnings, files
-//	documents.parquet the documents
-//	queries.parquet   the questions with their gold
-//	chunks.parquet    every chunk of every strategy
-//	tree.parquet      the expansion tree, a row per hit, neighbors as nested lists
-//	retrieved.parquet the flat list as the LLM saw it, a row per chunk
-//	scores.parquet    a value per strategy, query, metric and view
-//	summary.parquet   a row per strategy, metric and view
+//	experiment.json    the record: spec, values in force, fingerprints, counts, warnings, files
+//	documents.parquet  the documents
+//	queries.parquet    the questions with their gold
+//	chunks.parquet     every chunk of every strategy
+//	tree.parquet       the expansion tree, a row per hit, neighbors as nested lists
+//	retrieved.parquet  the flat list as the LLM saw it, a row per chunk
+//	candidates.parquet what was ranked after top_k: for analysis, never sent to the LLM
+//	scores.parquet     a value per strategy, query, metric and view
+//	summary.parquet    a row per strategy, metric and view
 //
 // The columns are the fields of the Row types; their meaning and unit are in
 // each file's key-value metadata, under "column.NAME". Offsets are bytes of

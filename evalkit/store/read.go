@@ -65,18 +65,18 @@ func Open(root, id string) (*Experiment, error) {
 	if err := json.Unmarshal(b, &x.Record); err != nil {
 		return nil, &TableError{path, err}
 	}
-	for _, table := range []string{documentsFile, queriesFile, chunksFile, treeFile, retrievedFile, scoresFile, summaryFile} {
+	for _, table := range []string{documentsFile, queriesFile, chunksFile, treeFile, retrievedFile, candidateFile, scoresFile, summaryFile} {
 		want, ok := x.Record.Files[table]
 		if !ok {
 			continue // an older version wrote no such table
 		}
-		info, err := os.Stat(filepath.Join(x.dir, table))
+		info, err := os.Stat(x.path(table))
 		if err != nil {
 			return nil, fmt.Errorf("experiment %q: incomplete: %w", name, err)
 		}
 		if info.Size() != want.Bytes {
 			err := fmt.Errorf("%d bytes, but %d were written", info.Size(), want.Bytes)
-			return nil, &TableError{filepath.Join(x.dir, table), err}
+			return nil, &TableError{x.path(table), err}
 		}
 	}
 	if x.Record.SchemaVersion > experiment.SchemaVersion {
@@ -112,6 +112,8 @@ func resolve(root, id string) (string, error) {
 	return "", fmt.Errorf("experiment %q: could be any of %s", id, strings.Join(found, ", "))
 }
 
+func (x *Experiment) path(table string) string { return filepath.Join(x.dir, table) }
+
 func (x *Experiment) newer() []error {
 	var notices []error
 	add := func(table string, names []string, err error) {
@@ -127,13 +129,14 @@ func (x *Experiment) newer() []error {
 	check(x, chunksFile, unknownColumns[ChunkRow], add)
 	check(x, treeFile, unknownColumns[TreeRow], add)
 	check(x, retrievedFile, unknownColumns[RetrievedRow], add)
+	check(x, candidateFile, unknownColumns[CandidateRow], add)
 	check(x, scoresFile, unknownColumns[ScoreRow], add)
 	check(x, summaryFile, unknownColumns[SummaryRow], add)
 	return notices
 }
 
 func check(x *Experiment, table string, unknown func(string) ([]string, error), add func(string, []string, error)) {
-	names, err := unknown(filepath.Join(x.dir, table))
+	names, err := unknown(x.path(table))
 	add(table, names, err)
 }
 
@@ -161,12 +164,21 @@ func (x *Experiment) Retrieved() iter.Seq2[RetrievedRow, error] {
 	return rowsOf[RetrievedRow](x, retrievedFile)
 }
 
+// Candidates yields what the retriever ranked after top_k: by strategy, query,
+// rank. An Experiment of an older version has none.
+func (x *Experiment) Candidates() iter.Seq2[CandidateRow, error] {
+	if _, ok := x.Record.Files[candidateFile]; !ok {
+		return func(func(CandidateRow, error) bool) {}
+	}
+	return rowsOf[CandidateRow](x, candidateFile)
+}
+
 // Chunks yields all chunks: by strategy, document, chunk_index.
 func (x *Experiment) Chunks() iter.Seq2[ChunkRow, error] { return rowsOf[ChunkRow](x, chunksFile) }
 
 func rowsOf[T any](x *Experiment, table string) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
-		for rows, err := range readTable[T](filepath.Join(x.dir, table)) {
+		for rows, err := range readTable[T](x.path(table)) {
 			if err != nil {
 				yield(*new(T), err)
 				return

@@ -89,6 +89,20 @@ type RetrievedRow struct {
 	End        int64   `arrow:"end" doc:"byte after the last in the document" unit:"byte"`
 }
 
+// A CandidateRow is a chunk that was ranked after top_k.
+type CandidateRow struct {
+	Strategy     string   `arrow:"strategy" doc:"strategy"`
+	Query        string   `arrow:"query" doc:"query id"`
+	Rank         int32    `arrow:"rank" doc:"rank, after top_k"`
+	Score        float64  `arrow:"score" doc:"score"`
+	Doc          string   `arrow:"doc" doc:"document id"`
+	ChunkIndex   int32    `arrow:"chunk_index" doc:"chunk_index"`
+	LexicalRank  *int32   `arrow:"lexical_rank" doc:"rank in the lexical leg; null if it did not return the chunk"`
+	LexicalScore *float64 `arrow:"lexical_score" doc:"raw score in the lexical leg"`
+	DenseRank    *int32   `arrow:"dense_rank" doc:"rank in the dense leg; null if it did not return the chunk"`
+	DenseScore   *float64 `arrow:"dense_score" doc:"raw score in the dense leg"`
+}
+
 // A ScoreRow is one value of one query.
 type ScoreRow struct {
 	Strategy string   `arrow:"strategy" doc:"strategy"`
@@ -194,6 +208,19 @@ func retrievedRows(s *experiment.StrategyResult) []RetrievedRow {
 				Score: c.Score, Distance: int32(c.Distance), Doc: string(c.Chunk.Doc), ChunkIndex: int32(c.Chunk.Index),
 				Start: int64(c.Chunk.Span.Start), End: int64(c.Chunk.Span.End),
 			})
+		}
+	}
+	return rows
+}
+
+func candidateRows(s *experiment.StrategyResult) []CandidateRow {
+	var rows []CandidateRow
+	for _, q := range s.Queries {
+		for _, h := range q.Below {
+			row := CandidateRow{Strategy: s.Strategy, Query: string(q.Query), Rank: int32(h.Rank), Score: h.Score, Doc: string(h.Chunk.Doc), ChunkIndex: int32(h.Chunk.Index)}
+			row.LexicalRank, row.LexicalScore = componentColumns(h.Lexical)
+			row.DenseRank, row.DenseScore = componentColumns(h.Dense)
+			rows = append(rows, row)
 		}
 	}
 	return rows

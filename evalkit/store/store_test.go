@@ -39,6 +39,7 @@ func result(name string) *experiment.Result {
 			{Chunk: chunks[0], Role: evalkit.RoleNeighbor, Rank: 1, Score: hit.Score, Distance: -1},
 			{Chunk: chunks[1], Role: evalkit.RoleHit, Rank: 1, Score: hit.Score},
 		},
+		Below:  []evalkit.Hit{{Chunk: chunks[3], Rank: 2, Score: 0.25, Dense: evalkit.Component{Rank: 4, Score: -1}}},
 		Scores: []experiment.Score{{Metric: "recall", View: evalkit.HitOnly, Value: 1}, {Metric: "recall", View: evalkit.Expanded, Reason: "no gold"}},
 	}
 	s := experiment.StrategyResult{
@@ -47,7 +48,9 @@ func result(name string) *experiment.Result {
 	}
 	return &experiment.Result{
 		Dataset: ds, Strategies: []experiment.StrategyResult{s},
-		Record: experiment.Record{SchemaVersion: experiment.SchemaVersion, Spec: experiment.Spec{Name: name}, Fingerprint: "0123456789abcdef"},
+		Record: experiment.Record{SchemaVersion: experiment.SchemaVersion, Spec: experiment.Spec{Name: name}, Fingerprint: "0123456789abcdef", Effective: []experiment.Effective{{Strategy: s.Strategy, NeighborPrev: 1}},
+			Dataset: experiment.DatasetInfo{Name: "toy"},
+		},
 	}
 }
 
@@ -73,6 +76,17 @@ func TestRoundTrip(t *testing.T) {
 	assert.Equal(t, retrievedRows(s), all(t, x.Retrieved()))
 	assert.Equal(t, chunkRows(s), all(t, x.Chunks()))
 	assert.Equal(t, scoreRows(s), all(t, x.Scores()))
+	assert.Equal(t, candidateRows(s), all(t, x.Candidates()))
+
+	got, err := x.Strategy(0)
+	require.NoError(t, err)
+	assert.Equal(t, s, got)
+	ds, err := x.Dataset()
+	require.NoError(t, err)
+	assert.Equal(t, r.Dataset, ds)
+	overview, err := x.Overview()
+	require.NoError(t, err)
+	assert.Equal(t, s.Summary, overview.Strategies[0].Summary)
 	summary, err := x.Summary()
 	require.NoError(t, err)
 	assert.Equal(t, summaryRows(s), summary)

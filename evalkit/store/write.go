@@ -25,6 +25,7 @@ const (
 	chunksFile    = "chunks.parquet"
 	treeFile      = "tree.parquet"
 	retrievedFile = "retrieved.parquet"
+	candidateFile = "candidates.parquet"
 	scoresFile    = "scores.parquet"
 	summaryFile   = "summary.parquet"
 )
@@ -113,6 +114,7 @@ func (w *Writer) tables(dir string, r *experiment.Result) error {
 	return errors.Join(
 		writeFile(dir, treeFile, files, perStrategy(r, treeRows)),
 		writeFile(dir, retrievedFile, files, perStrategy(r, retrievedRows)),
+		writeFile(dir, candidateFile, files, perStrategy(r, candidateRows)),
 		writeFile(dir, scoresFile, files, perStrategy(r, scoreRows)),
 		writeFile(dir, summaryFile, files, perStrategy(r, summaryRows)),
 	)

@@ -30,6 +30,7 @@ import (
 //	top_k: 5
 //	neighbor_prev: 0
 //	neighbor_next: 0
+//	candidates: 20                 # ranks kept for analysis, beyond what the LLM is sent
 //	metrics: [recall, IoU, nDCG@10]
 //	queries: ["a*"]                # only the queries whose id matches a pattern
 //	seed: 1
@@ -45,7 +46,7 @@ type Config struct {
 	Metrics    []Value
 	Queries    []Value
 	// Scalar holds tokenizer, analyzer, embedder, retriever, fusion, top_k,
-	// neighbor_prev, neighbor_next and seed, where given.
+	// neighbor_prev, neighbor_next, candidates and seed, where given.
 	Scalar map[string]Value
 	Sweep  []Axis // in the order of the file
 }
@@ -99,7 +100,7 @@ func (v Value) At(err error) error {
 var (
 	topKeys = []string{
 		"name", "dataset", "strategies", "tokenizer", "analyzer", "embedder", "retriever", "fusion",
-		"top_k", "neighbor_prev", "neighbor_next", "metrics", "queries", "seed", "sweep",
+		"top_k", "neighbor_prev", "neighbor_next", "candidates", "metrics", "queries", "seed", "sweep",
 	}
 	sweepKeys = []string{"retriever", "fusion", "embedder", "analyzer", "tokenizer", "top_k", "window", "seed"}
 )

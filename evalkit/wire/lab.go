@@ -24,10 +24,11 @@ import (
 
 // The settings in force where nothing is given.
 const (
-	DefaultTokenizer = "cl100k"
-	DefaultRetriever = "hybrid"
-	DefaultTopK      = 5
-	DefaultSeed      = 1
+	DefaultTokenizer  = "cl100k"
+	DefaultRetriever  = "hybrid"
+	DefaultTopK       = 5
+	DefaultCandidates = 20
+	DefaultSeed       = 1
 )
 
 // A Lab builds components. Those that it built for one data set are shared:

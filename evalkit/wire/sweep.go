@@ -93,6 +93,11 @@ func (g *Group) addSetting(d draft) error {
 	if err != nil {
 		return err
 	}
+	candidates, err := d.number("candidates", DefaultCandidates, 1)
+	if err != nil {
+		return err
+	}
+	candidates = max(candidates, k)
 	w := evalkit.Window{Prev: prev, Next: next}
 	if v, ok := d.values["window"]; ok {
 		if w, err = ParseWindow(v.Text); err != nil {
@@ -100,13 +105,13 @@ func (g *Group) addSetting(d draft) error {
 		}
 	}
 	s := g.Specs[0] // the one that group made for all
-	s.TopK, s.NeighborPrev, s.NeighborNext = k, w.Prev, w.Next
+	s.TopK, s.NeighborPrev, s.NeighborNext, s.Candidates = k, w.Prev, w.Next, candidates
 	s.Name = strings.Join(append([]string{d.config.Name.Text}, d.varied...), " ")
 	if len(g.Settings) == 0 {
 		g.Specs = g.Specs[:0]
 	}
 	g.Specs = append(g.Specs, s)
-	g.Settings = append(g.Settings, experiment.Setting{TopK: k, Window: w})
+	g.Settings = append(g.Settings, experiment.Setting{TopK: k, Candidates: candidates, Window: w})
 	return nil
 }
 

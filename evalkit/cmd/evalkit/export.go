@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/chunkeval/chunkeval/evalkit"
+	"github.com/chunkeval/chunkeval/evalkit/experiment"
 	"github.com/chunkeval/chunkeval/evalkit/metric"
 	"github.com/chunkeval/chunkeval/evalkit/store"
 	"github.com/chunkeval/chunkeval/evalkit/token"
@@ -30,7 +31,8 @@ func exportCommand() *cobra.Command {
 
 --trec writes, for each strategy, STRATEGY.run and STRATEGY.qrels below --out.
 A line's document is a chunk; scores fall strictly, so ties keep their order.
---jsonl prints a table: documents, queries, chunks, tree, retrieved, scores or summary.`,
+--jsonl prints a table: documents, queries, chunks, tree, retrieved, candidates, scores or
+summary.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			x, err := store.Open(results, args[0])
@@ -71,10 +73,12 @@ func exportTable(w io.Writer, x *store.Experiment, table string) error {
 			return writeRows(b, x.Tree())
 		case "retrieved":
 			return writeRows(b, x.Retrieved())
+		case "candidates":
+			return writeRows(b, x.Candidates())
 		case "scores":
 			return writeRows(b, x.Scores())
 		}
-		return usage(fmt.Errorf("export: unknown table %q: known are documents, queries, chunks, tree, retrieved, scores, summary", table))
+		return usage(fmt.Errorf("export: unknown table %q: known are documents, queries, chunks, tree, retrieved, candidates, scores, summary", table))
 	}()
 	return errors.Join(err, b.Flush())
 }
@@ -133,21 +137,25 @@ func exportTREC(w io.Writer, x *store.Experiment, dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	queries, err := x.Queries()
+	ds, err := x.Dataset()
+	if err != nil {
+		return err
+	}
+	texts, err := textsOf(x, ds)
 	if err != nil {
 		return err
 	}
 	taken := map[string]bool{}
-	for _, e := range x.Record.Effective {
-		runs, err := runsOf(x, e.Strategy)
+	for i := range x.Record.Effective {
+		s, err := x.Strategy(i)
 		if err != nil {
 			return err
 		}
-		base := filepath.Join(dir, fileName(e.Strategy, taken))
-		if err := writeTo(base+".run", func(w io.Writer) error { return metric.WriteRun(w, runs, "evalkit") }); err != nil {
+		base := filepath.Join(dir, fileName(s.Strategy, taken))
+		if err := writeTo(base+".run", func(w io.Writer) error { return metric.WriteRun(w, runsOf(s), "evalkit") }); err != nil {
 			return err
 		}
-		if err := writeQrels(base+".qrels", x, e.Strategy, queries); err != nil {
+		if err := writeTo(base+".qrels", func(w io.Writer) error { return writeQrels(w, ds, s, texts) }); err != nil {
 			return err
 		}
 		fmt.Fprintf(w, "%s.run %s.qrels\n", base, base)
@@ -155,56 +163,31 @@ func exportTREC(w io.Writer, x *store.Experiment, dir string) error {
 	return nil
 }
 
-func runsOf(x *store.Experiment, strategy string) ([]metric.Run, error) {
+func runsOf(s *experiment.StrategyResult) []metric.Run {
 	var runs []metric.Run
-	for row, err := range x.Tree() {
-		if err != nil {
-			return nil, err
+	for _, q := range s.Queries {
+		r := metric.Run{Query: q.Query}
+		for _, e := range q.Tree {
+			r.Chunks = append(r.Chunks, e.Hit.Chunk.ID())
+			r.Scores = append(r.Scores, e.Hit.Score)
 		}
-		if row.Strategy != strategy {
-			continue
-		}
-		if n := len(runs); n == 0 || string(runs[n-1].Query) != row.Query {
-			runs = append(runs, metric.Run{Query: evalkit.QueryID(row.Query)})
-		}
-		r := &runs[len(runs)-1]
-		r.Chunks = append(r.Chunks, evalkit.ChunkID{Doc: evalkit.DocID(row.Doc), Index: int(row.ChunkIndex)})
-		r.Scores = append(r.Scores, row.Score)
+		runs = append(runs, r)
 	}
-	return runs, nil
+	return runs
 }
 
-func writeQrels(name string, x *store.Experiment, strategy string, queries []store.QueryRow) error {
-	texts, err := textsOf(x)
-	if err != nil {
-		return err
-	}
+func writeQrels(w io.Writer, ds *evalkit.Dataset, s *experiment.StrategyResult, texts *evalkit.Texts) error {
 	chunks := map[evalkit.DocID][]evalkit.Chunk{}
-	for row, err := range x.Chunks() {
-		if err != nil {
+	for _, c := range s.Chunks {
+		chunks[c.Doc] = append(chunks[c.Doc], c)
+	}
+	for _, q := range ds.Queries {
+		j := evalkit.Judgments{Query: q, Texts: texts, Chunks: chunks}
+		if err := metric.WriteQrels(w, q.ID, metric.Grades(&j)); err != nil {
 			return err
 		}
-		if c := chunkOf(row); row.Strategy == strategy {
-			chunks[c.Doc] = append(chunks[c.Doc], c)
-		}
 	}
-	return writeTo(name, func(w io.Writer) error {
-		for _, q := range queries {
-			j := evalkit.Judgments{Query: queryOf(q), Texts: texts, Chunks: chunks}
-			if err := metric.WriteQrels(w, evalkit.QueryID(q.Query), metric.Grades(&j)); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-}
-
-func queryOf(row store.QueryRow) evalkit.Query {
-	q := evalkit.Query{ID: evalkit.QueryID(row.Query), Text: row.Question, Unanswerable: row.Unanswerable}
-	for _, g := range row.Gold {
-		q.Qrels = append(q.Qrels, evalkit.Qrel{Doc: evalkit.DocID(g.Doc), Span: evalkit.Span{Start: int(g.Start), End: int(g.End)}, Grade: g.Grade})
-	}
-	return q
+	return nil
 }
 
 // writeTo creates a file, which must not exist, and checks its Close.
@@ -233,42 +216,11 @@ func fileName(strategy string, taken map[string]bool) string {
 	return name
 }
 
-// chunksOf returns all chunks.
-func chunksOf(x *store.Experiment) (map[key]evalkit.Chunk, error) {
-	out := map[key]evalkit.Chunk{}
-	for row, err := range x.Chunks() {
-		if err != nil {
-			return nil, err
-		}
-		out[key{row.Strategy, row.Doc, row.ChunkIndex}] = chunkOf(row)
-	}
-	return out, nil
-}
-
 // textsOf returns what measures the documents of x.
-func textsOf(x *store.Experiment) (*evalkit.Texts, error) {
-	rows, err := x.Documents()
-	if err != nil {
-		return nil, err
-	}
+func textsOf(x *store.Experiment, ds *evalkit.Dataset) (*evalkit.Texts, error) {
 	tok, err := token.Parse(x.Record.Spec.Tokenizer)
 	if err != nil {
 		return nil, err
 	}
-	docs := make([]evalkit.Document, len(rows))
-	for i, r := range rows {
-		docs[i] = evalkit.Document{ID: evalkit.DocID(r.Doc), Text: r.Text}
-	}
-	return evalkit.NewTexts(docs, tok), nil
-}
-
-func chunkOf(row store.ChunkRow) evalkit.Chunk {
-	c := evalkit.Chunk{
-		Doc: evalkit.DocID(row.Doc), Index: int(row.ChunkIndex), Span: evalkit.Span{Start: int(row.Start), End: int(row.End)},
-		Text: row.Text, Tokens: int(row.Tokens), Oversize: row.Oversize,
-	}
-	if row.Header != nil {
-		c.Header = *row.Header
-	}
-	return c
+	return evalkit.NewTexts(ds.Docs, tok), nil
 }

@@ -214,14 +214,14 @@ func TestRecordIsComplete(t *testing.T) {
 		Name: "run window=1/1", Dataset: rec.Dataset.Name, Strategies: []string{"fixed_size(size=60,overlap=0,unit=token)", "recursive(size=60,overlap=0,unit=token)"},
 		Tokenizer: "cl100k", Analyzer: "en", Embedder: "lsa(dim=256,seed=1)",
 		Retriever: "hybrid(lexical=bm25(k1=1.2,b=0.75,analyzer=en),fusion=rrf(k=60,lexical=1,dense=1),depth=100)",
-		TopK:      5, NeighborPrev: 1, NeighborNext: 1, Metrics: rec.Spec.Metrics, Seed: 1,
+		TopK:      5, NeighborPrev: 1, NeighborNext: 1, Candidates: 20, Metrics: rec.Spec.Metrics, Seed: 1,
 	}, rec.Spec)
 	assert.NotEmpty(t, rec.Spec.Metrics)
 	assert.NotEmpty(t, rec.Fingerprint)
 	for _, role := range []string{"dataset", "embedder", "retriever", "tokenizer"} {
 		assert.NotEmpty(t, rec.Components[role], role)
 	}
-	assert.Len(t, rec.Files, 7)
+	assert.Len(t, rec.Files, 8)
 	raw, err := json.Marshal(rec)
 	require.NoError(t, err)
 	assert.NotContains(t, string(raw), b.dir, "no path of this machine is recorded")

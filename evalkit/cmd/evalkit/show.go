@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/chunkeval/chunkeval/evalkit"
 	"github.com/chunkeval/chunkeval/evalkit/expand"
+	"github.com/chunkeval/chunkeval/evalkit/experiment"
 	"github.com/chunkeval/chunkeval/evalkit/store"
 )
 
@@ -100,137 +102,83 @@ func number(v *float64) string {
 // showQuery prints what one question retrieved, for every strategy, from the
 // stored tree and flat list.
 func showQuery(w io.Writer, x *store.Experiment, id string, asJSON bool) error {
-	q, err := findQuery(x, id)
+	ds, err := x.Dataset()
+	if err != nil {
+		return err
+	}
+	at, err := findQuery(x.Record.ID, ds.Queries, id)
 	if err != nil {
 		return usage(err)
 	}
-	responses, err := responsesOf(x, q)
+	q := ds.Queries[at]
+	texts, err := textsOf(x, ds)
 	if err != nil {
 		return err
+	}
+	if !asJSON {
+		for _, g := range q.Qrels {
+			fmt.Fprintf(w, "gold %s %v %s\n", g.Doc, g.Span, preview(texts.Text(g.Doc, g.Span)))
+		}
+		if q.Answer != "" {
+			fmt.Fprintf(w, "answer %s\n", q.Answer)
+		}
+	}
+	var responses []*expand.Response
+	for i, e := range x.Record.Effective {
+		s, err := x.Strategy(i)
+		if err != nil {
+			return err
+		}
+		response := responseOf(x.Record, e, q, &s.Queries[at], texts)
+		if asJSON {
+			responses = append(responses, response)
+			continue
+		}
+		fmt.Fprintln(w, "\n"+strings.Repeat("─", 72))
+		if err := errors.Join(printResponse(w, response), printScores(w, s.Queries[at].Scores)); err != nil {
+			return err
+		}
 	}
 	if asJSON {
 		return printJSON(w, responses)
 	}
-	for _, g := range q.Gold {
-		fmt.Fprintf(w, "gold %s [%d:%d) %s\n", g.Doc, g.Start, g.End, preview(g.Text))
-	}
-	if q.Answer != nil {
-		fmt.Fprintf(w, "answer %s\n", *q.Answer)
-	}
-	for _, r := range responses {
-		fmt.Fprintln(w, "\n"+strings.Repeat("─", 72))
-		if err := printResponse(w, r); err != nil {
-			return err
-		}
-		if err := printScores(w, x, r.Strategy, id); err != nil {
-			return err
-		}
-	}
 	return nil
 }
 
-func findQuery(x *store.Experiment, id string) (store.QueryRow, error) {
-	queries, err := x.Queries()
-	if err != nil {
-		return store.QueryRow{}, err
-	}
+func findQuery(experiment string, queries []evalkit.Query, id string) (int, error) {
 	var ids []string
-	for _, q := range queries {
-		if q.Query == id {
-			return q, nil
+	for i, q := range queries {
+		if string(q.ID) == id {
+			return i, nil
 		}
-		ids = append(ids, q.Query)
+		ids = append(ids, string(q.ID))
 	}
 	if best, ok := evalkit.Nearest(id, ids); ok {
-		return store.QueryRow{}, fmt.Errorf("experiment %q has no query %q: did you mean %q?", x.Record.ID, id, best)
+		return 0, fmt.Errorf("experiment %q has no query %q: did you mean %q?", experiment, id, best)
 	}
-	return store.QueryRow{}, fmt.Errorf("experiment %q has no query %q", x.Record.ID, id)
+	return 0, fmt.Errorf("experiment %q has no query %q", experiment, id)
 }
 
-// responsesOf returns the stored response of q for every strategy.
-func responsesOf(x *store.Experiment, q store.QueryRow) ([]*expand.Response, error) {
-	chunks, err := chunksOf(x)
-	if err != nil {
-		return nil, err
+// responseOf returns the stored response of q.
+func responseOf(rec experiment.Record, e experiment.Effective, q evalkit.Query, r *experiment.QueryResult, texts *evalkit.Texts) *expand.Response {
+	req := expand.Request{Query: q.Text, Strategy: e.Strategy, TopK: rec.Spec.TopK, Window: evalkit.Window{Prev: e.NeighborPrev, Next: e.NeighborNext}}
+	response := expand.NewResponse(req, r.Tree, r.Flat, texts)
+	if e.Note != "" {
+		response.Warnings = append(response.Warnings, e.Note)
 	}
-	texts, err := textsOf(x)
-	if err != nil {
-		return nil, err
-	}
-	var out []*expand.Response
-	for _, e := range x.Record.Effective {
-		var tree []evalkit.ExpandedHit
-		var flat []evalkit.RetrievedChunk
-		get := func(doc string, index int32) evalkit.Chunk { return chunks[key{e.Strategy, doc, index}] }
-		for row, err := range x.Tree() {
-			if err != nil {
-				return nil, err
-			}
-			if row.Strategy == e.Strategy && row.Query == q.Query {
-				tree = append(tree, treeEntry(row, get))
-			}
-		}
-		for row, err := range x.Retrieved() {
-			if err != nil {
-				return nil, err
-			}
-			if row.Strategy == e.Strategy && row.Query == q.Query {
-				flat = append(flat, evalkit.RetrievedChunk{
-					Chunk: get(row.Doc, row.ChunkIndex), Role: evalkit.Role(row.Label), Rank: int(row.Rank), Score: row.Score, Distance: int(row.Distance),
-				})
-			}
-		}
-		r := expand.Request{Query: q.Question, Strategy: e.Strategy, TopK: x.Record.Spec.TopK, Window: evalkit.Window{Prev: e.NeighborPrev, Next: e.NeighborNext}}
-		response := expand.NewResponse(r, tree, flat, texts)
-		if e.Note != "" {
-			response.Warnings = append(response.Warnings, e.Note)
-		}
-		out = append(out, response)
-	}
-	return out, nil
-}
-
-// key identifies a chunk of an Experiment.
-type key struct {
-	strategy, doc string
-	index         int32
-}
-
-func treeEntry(row store.TreeRow, get func(string, int32) evalkit.Chunk) evalkit.ExpandedHit {
-	h := evalkit.Hit{Chunk: get(row.Doc, row.ChunkIndex), Rank: int(row.Rank), Score: row.Score, Lexical: component(row.LexicalRank, row.LexicalScore), Dense: component(row.DenseRank, row.DenseScore)}
-	e := evalkit.ExpandedHit{Hit: h, NeighborsPrev: []evalkit.Chunk{}, NeighborsNext: []evalkit.Chunk{}}
-	for _, n := range row.NeighborsPrev {
-		e.NeighborsPrev = append(e.NeighborsPrev, get(row.Doc, n.ChunkIndex))
-	}
-	for _, n := range row.NeighborsNext {
-		e.NeighborsNext = append(e.NeighborsNext, get(row.Doc, n.ChunkIndex))
-	}
-	return e
-}
-
-func component(rank *int32, score *float64) evalkit.Component {
-	if rank == nil || score == nil {
-		return evalkit.Component{}
-	}
-	return evalkit.Component{Rank: int(*rank), Score: *score}
+	return response
 }
 
 // printScores prints the values of one query.
-func printScores(w io.Writer, x *store.Experiment, strategy, query string) error {
+func printScores(w io.Writer, scores []experiment.Score) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(tw, "metric\tview\tvalue")
-	for row, err := range x.Scores() {
-		if err != nil {
-			return err
+	for _, s := range scores {
+		value := fmt.Sprintf("%.4g", s.Value)
+		if s.Reason != "" {
+			value = "n/a (" + s.Reason + ")"
 		}
-		if row.Strategy != strategy || row.Query != query {
-			continue
-		}
-		value := number(row.Value)
-		if row.Reason != nil {
-			value += " (" + *row.Reason + ")"
-		}
-		fmt.Fprintf(tw, "%s\t%s\t%s\n", row.Metric, row.View, value)
+		fmt.Fprintf(tw, "%s\t%s\t%s\n", s.Metric, s.View, value)
 	}
 	return tw.Flush()
 }
