@@ -37,7 +37,8 @@ var floors = map[string][]string{
 	"experiment": {}, // sees interfaces only
 
 	// Floor 4: what is made of an Experiment.
-	"store": {"experiment", "github.com/apache/arrow-go/v18"}, // the only Arrow importer
+	"store":   {"experiment", "github.com/apache/arrow-go/v18"}, // the only Arrow importer
+	"compare": {"experiment", "expand", "metric", "token", "gonum.org/v1/gonum"},
 	// wire turns the strings of a Spec into components. It stands apart from
 	// the roof because the command, the server and notebooks all need it.
 	"wire": {"token", "dataset", "chunk", "expand", "metric", "embed", "retrieve", "experiment", "github.com/goccy/go-yaml"},
