@@ -25,26 +25,37 @@ type SummaryRow struct {
 	Failed    int // queries that failed and count 0
 }
 
-// summarize returns a row per metric and view. A failed query counts 0, except
-// for a metric without an upper limit, a cost: there it is left out.
+// Counted returns the value with which a query counts in a mean. ok is false if
+// it is left out: an unanswerable query, and one without a value. A failed query
+// counts 0, except for a metric without an upper limit, a cost, and for a query
+// without gold: there it is left out.
+func (r *QueryResult) Counted(q evalkit.Query, s Score, m evalkit.Info) (value float64, ok bool) {
+	switch {
+	case q.Unanswerable:
+		return 0, false
+	case r.Failed != "":
+		return 0, len(q.Gold()) > 0 && !math.IsInf(m.Hi, 1)
+	}
+	return s.Value, s.Reason == ""
+}
+
+// summarize returns a row per metric and view.
 func summarize(metrics []evalkit.Metric, queries []evalkit.Query, results []QueryResult) []SummaryRow {
 	var rows []SummaryRow
 	for i, m := range metrics {
 		for j, v := range []evalkit.View{evalkit.HitOnly, evalkit.Expanded} {
 			s := sample{ddof: ddof(m)}
 			for n, q := range queries {
-				r := results[n]
+				r := &results[n]
+				value, ok := r.Counted(q, r.Scores[2*i+j], m.Info())
 				switch {
-				case q.Unanswerable:
-				case r.Failed != "" && (len(q.Gold()) == 0 || math.IsInf(m.Info().Hi, 1)):
-					s.undefined++
-				case r.Failed != "":
+				case ok && r.Failed != "":
 					s.failed++
 					s.add(q, 0)
-				case r.Scores[2*i+j].Reason != "":
+				case ok:
+					s.add(q, value)
+				case !q.Unanswerable:
 					s.undefined++
-				default:
-					s.add(q, r.Scores[2*i+j].Value)
 				}
 			}
 			rows = append(rows, s.row(m.String(), v))

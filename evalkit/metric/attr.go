@@ -8,16 +8,12 @@ import (
 	"github.com/chunkeval/chunkeval/evalkit"
 )
 
-// attribution says what of the gold each part of the context covers. A gold
-// character that a hit covers belongs to the hits; else to the neighbor
-// nearest to its hit, the previous side first.
-type attribution struct {
-	hits, prev, next int
-	distance         map[int]int // by |Distance|
-}
-
-func attribute(u evalkit.Unit, j *evalkit.Judgments, got []evalkit.RetrievedChunk) attribution {
-	a := attribution{distance: map[int]int{}}
+// Attribution says what of the gold each part of the context covers: the
+// length in unit u by Distance, that of the hits at 0. A gold character that a
+// hit covers belongs to the hits; else to the neighbor nearest to its hit, the
+// previous side first. The lengths add up to what the whole context covers.
+func Attribution(u evalkit.Unit, j *evalkit.Judgments, got []evalkit.RetrievedChunk) map[int]int {
+	a := map[int]int{}
 	order := slices.Clone(got)
 	slices.SortStableFunc(order, func(x, y evalkit.RetrievedChunk) int {
 		return cmp.Or(cmp.Compare(away(x), away(y)), cmp.Compare(x.Distance, y.Distance))
@@ -26,22 +22,10 @@ func attribute(u evalkit.Unit, j *evalkit.Judgments, got []evalkit.RetrievedChun
 	maps.Copy(rest, gold(j).byDoc)
 	for _, c := range order {
 		doc, span := c.Chunk.Doc, []evalkit.Span{c.Chunk.Span}
-		fresh := evalkit.IntersectAll(rest[doc], span)
-		if len(fresh) == 0 {
-			continue
+		if fresh := evalkit.IntersectAll(rest[doc], span); len(fresh) > 0 {
+			rest[doc] = evalkit.Subtract(rest[doc], span)
+			a[c.Distance] += j.Texts.Sum(u, doc, fresh)
 		}
-		rest[doc] = evalkit.Subtract(rest[doc], span)
-		n := j.Texts.Sum(u, doc, fresh)
-		switch {
-		case c.Distance == 0:
-			a.hits += n
-			continue
-		case c.Distance < 0:
-			a.prev += n
-		default:
-			a.next += n
-		}
-		a.distance[away(c)] += n
 	}
 	return a
 }
@@ -50,7 +34,7 @@ func attribute(u evalkit.Unit, j *evalkit.Judgments, got []evalkit.RetrievedChun
 func away(c evalkit.RetrievedChunk) int { return max(c.Distance, -c.Distance) }
 
 // attributed makes a scorer of a part of the attribution.
-func attributed(part func(a attribution, p params) int) scorer {
+func attributed(part func(a map[int]int, p params) int) scorer {
 	return func(p params, j *evalkit.Judgments, v evalkit.View, got []evalkit.RetrievedChunk) (float64, error) {
 		if v != evalkit.Expanded {
 			return 0, evalkit.Undefined("defined on the expanded view only")
@@ -64,23 +48,42 @@ type attrKey struct{ unit evalkit.Unit }
 // kept is the attribution of the list scored last.
 type kept struct {
 	got   []evalkit.RetrievedChunk
-	known bool
-	attribution
+	parts map[int]int // nil: none yet
 }
 
-func attributionOf(u evalkit.Unit, j *evalkit.Judgments, got []evalkit.RetrievedChunk) attribution {
+func attributionOf(u evalkit.Unit, j *evalkit.Judgments, got []evalkit.RetrievedChunk) map[int]int {
 	k := j.Once(attrKey{u}, func() any { return &kept{} }).(*kept)
-	if !k.known || !sameList(k.got, got) {
-		*k = kept{got, true, attribute(u, j, got)}
+	if k.parts == nil || !sameList(k.got, got) {
+		*k = kept{got, Attribution(u, j, got)}
 	}
-	return k.attribution
+	return k.parts
 }
 
-func partHits(a attribution, _ params) int      { return a.hits }
-func partNeighbors(a attribution, _ params) int { return a.prev + a.next }
-func partPrev(a attribution, _ params) int      { return a.prev }
-func partNext(a attribution, _ params) int      { return a.next }
-func partDistance(a attribution, p params) int  { return a.distance[p.k] }
+func partHits(a map[int]int, _ params) int { return a[0] }
+
+func partNeighbors(a map[int]int, p params) int { return partPrev(a, p) + partNext(a, p) }
+
+func partPrev(a map[int]int, _ params) int {
+	n := 0
+	for distance, length := range a {
+		if distance < 0 {
+			n += length
+		}
+	}
+	return n
+}
+
+func partNext(a map[int]int, _ params) int {
+	n := 0
+	for distance, length := range a {
+		if distance > 0 {
+			n += length
+		}
+	}
+	return n
+}
+
+func partDistance(a map[int]int, p params) int { return a[p.k] + a[-p.k] }
 
 // attrRescue is 1 for a query whose hits find no gold span while hits and
 // neighbors together find one.

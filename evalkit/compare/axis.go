@@ -1,0 +1,142 @@
+package compare
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/chunkeval/chunkeval/evalkit"
+	"github.com/chunkeval/chunkeval/evalkit/experiment"
+)
+
+// An Axis is a setting in which Experiments can differ, with its value.
+type Axis struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+// The axes that always warn when they differ.
+const (
+	AxisNeighbors = "Neighbor Expansion"
+	AxisEmbedder  = "Embedding Model"
+)
+
+// axes returns what rec was run with, in a fixed order. Values are equal where
+// the component was.
+func axes(rec experiment.Record, gold string) []Axis {
+	retriever, fusion := splitRetriever(rec.Spec.Retriever)
+	spec := rec.Spec
+	return []Axis{
+		{"data set fingerprint", short(rec.Dataset.Fingerprint)},
+		{"gold", gold},
+		{"tokenizer", spec.Tokenizer},
+		{AxisEmbedder, withDigest(spec.Embedder, rec.Components["embedder"])},
+		{"retriever", retriever},
+		{"fusion", fusion},
+		{"analyzer", spec.Analyzer},
+		{"top_k", fmt.Sprint(spec.TopK)},
+		{AxisNeighbors, spec.Window().String()},
+		{"seed", fmt.Sprint(spec.Seed)},
+	}
+}
+
+// splitRetriever parts a retriever into what is an axis of its own and the
+// rest; the analyzer in it is the Spec's.
+func splitRetriever(s string) (retriever, fusion string) {
+	e, err := evalkit.ParseExpr(s)
+	if err != nil {
+		return s, ""
+	}
+	var rest []evalkit.Arg
+	for _, a := range e.Args {
+		switch a.Key {
+		case "fusion":
+			fusion = a.Value
+		case "analyzer":
+		case "lexical":
+			lexical, _ := splitRetriever(a.Value)
+			rest = append(rest, evalkit.Arg{Key: a.Key, Value: lexical})
+		default:
+			rest = append(rest, a)
+		}
+	}
+	e.Args = rest
+	return e.String(), fusion
+}
+
+func withDigest(name, digest string) string {
+	if name == "" || digest == "" || digest == name {
+		return name
+	}
+	return name + " " + short(digest)
+}
+
+func short(digest string) string { return digest[:min(8, len(digest))] }
+
+// goldDigest identifies the questions' texts and gold, whatever the documents.
+func goldDigest(queries []evalkit.Query) string {
+	sorted := slices.Clone(queries)
+	slices.SortFunc(sorted, func(a, b evalkit.Query) int { return cmp.Compare(a.ID, b.ID) })
+	b, err := json.Marshal(sorted)
+	if err != nil {
+		panic("compare: " + err.Error()) // only plain values are passed
+	}
+	sum := sha256.Sum256(b)
+	return short(hex.EncodeToString(sum[:]))
+}
+
+// A Warning says why a difference may not mean what it seems to. It does not
+// stop a Compare.
+type Warning struct {
+	Axis string `json:"axis,omitempty"` // the setting that differs, if it is about one
+	Text string `json:"text"`
+}
+
+// differing returns the axes that differ between columns, each with its values.
+func differing(columns [][]Axis) (names []string, values map[string][]string) {
+	values = map[string][]string{}
+	if len(columns) == 0 {
+		return nil, values
+	}
+	for i, a := range columns[0] {
+		var all []string
+		for _, c := range columns {
+			all = append(all, c[i].Value)
+		}
+		if distinct := slices.Compact(slices.Sorted(slices.Values(all))); len(distinct) > 1 {
+			names = append(names, a.Name)
+			values[a.Name] = all
+		}
+	}
+	return names, values
+}
+
+// axisWarnings returns the soft warnings of columns that differ. Neighbor
+// Expansion and Embedding Model always warn; others as soon as there is more
+// than one of them, for then no cause can be told from another.
+func axisWarnings(columns [][]Axis) []Warning {
+	names, values := differing(columns)
+	var out []Warning
+	for _, name := range names {
+		if name != AxisNeighbors && name != AxisEmbedder && name != "data set fingerprint" && name != "gold" {
+			continue
+		}
+		out = append(out, Warning{name, fmt.Sprintf("Experiments differ in %s: %s", name, strings.Join(values[name], " against "))})
+	}
+	if len(names) > 1 {
+		out = append(out, Warning{"", fmt.Sprintf("differs in %s: the gain cannot be put down to one cause", and(names))})
+	}
+	return out
+}
+
+// and joins names for a sentence.
+func and(names []string) string {
+	if len(names) < 2 {
+		return strings.Join(names, "")
+	}
+	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
+}

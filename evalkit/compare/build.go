@@ -1,0 +1,328 @@
+package compare
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/chunkeval/chunkeval/evalkit"
+	"github.com/chunkeval/chunkeval/evalkit/experiment"
+)
+
+// builder makes a Comparison.
+type builder struct {
+	o    Options
+	c    *Comparison
+	arms [][]*Arm // per column, per strategy
+	name string   // of the data set
+	from string   // the Experiment that named it
+}
+
+func (b *builder) column(in Input) error {
+	if in.Gap != "" {
+		b.c.Columns = append(b.c.Columns, Column{ID: in.ID, Name: in.ID, Gap: in.Gap})
+		b.arms = append(b.arms, nil)
+		return nil
+	}
+	overview, err := in.Source.Overview()
+	if err != nil {
+		return err
+	}
+	rec := overview.Record
+	if b.from != "" && rec.Dataset.Name != b.name {
+		return fmt.Errorf("compare %s with %s: different data sets, %q and %q: their questions cannot be paired", b.from, rec.ID, b.name, rec.Dataset.Name)
+	}
+	b.name, b.from = rec.Dataset.Name, rec.ID
+	ds, err := in.Source.Dataset()
+	if err != nil {
+		return err
+	}
+	var arms []*Arm
+	for i := range overview.Strategies {
+		s, err := in.Source.Strategy(i)
+		if err != nil {
+			return err
+		}
+		arms = append(arms, NewArm(rec.ID, s, ds.Queries, b.o.Measures))
+	}
+	b.arms = append(b.arms, arms)
+	b.c.Columns = append(b.c.Columns, Column{
+		ID: rec.ID, Name: rec.Spec.Name, Badge: rec.Spec.Window().String(), Muted: !HasFixedSize(rec),
+		Axes: axes(rec, goldDigest(ds.Queries)), Failed: rec.Counts.Failed, Queries: len(ds.Queries),
+	})
+	return nil
+}
+
+// HasFixedSize reports whether Neighbor Expansion applied to any strategy.
+func HasFixedSize(rec experiment.Record) bool {
+	return slices.ContainsFunc(rec.Spec.Strategies, func(s string) bool { return strings.HasPrefix(s, "fixed_size(") })
+}
+
+// check refuses what cannot be paired.
+func (b *builder) check() error {
+	var first []*Arm
+	for i, arms := range b.arms {
+		switch {
+		case len(arms) == 0:
+		case first == nil:
+			first = arms
+		case !sharesQuery(first[0], arms[0]):
+			return fmt.Errorf("compare %s with %s: no question in common", first[0].Experiment, b.c.Columns[i].ID)
+		}
+	}
+	if first == nil {
+		return errors.New("compare: no Experiment could be read")
+	}
+	return nil
+}
+
+func sharesQuery(a, b *Arm) bool {
+	known := map[evalkit.QueryID]string{}
+	for _, q := range a.Queries {
+		known[q.ID] = q.Text
+	}
+	return slices.ContainsFunc(b.Queries, func(q evalkit.Query) bool { text, ok := known[q.ID]; return ok && text == q.Text })
+}
+
+// sheets decides what stands beside what.
+func (b *builder) sheets() {
+	var order []string
+	columns := map[string][]*ArmInfo{}
+	for i, arms := range b.arms {
+		for _, a := range arms {
+			if columns[a.Strategy] == nil {
+				order = append(order, a.Strategy)
+				columns[a.Strategy] = make([]*ArmInfo, len(b.arms))
+			}
+			columns[a.Strategy][i] = &ArmInfo{Column: i, Strategy: a.Strategy, Badge: a.Window.String(), Failed: count(a.Failed), Arm: a}
+		}
+	}
+	var alone []*ArmInfo
+	for _, s := range order {
+		present := 0
+		for _, a := range columns[s] {
+			if a != nil {
+				present++
+			}
+		}
+		if present > 1 {
+			b.c.Sheets = append(b.c.Sheets, Sheet{Title: s, Arms: columns[s]})
+			continue
+		}
+		for _, a := range columns[s] {
+			if a != nil {
+				alone = append(alone, a)
+			}
+		}
+	}
+	switch {
+	case len(b.c.Sheets) == 0:
+		b.c.Sheets = []Sheet{{Title: "all strategies", Arms: alone}}
+	case len(alone) > 0:
+		var names []string
+		for _, a := range alone {
+			names = append(names, a.Strategy)
+		}
+		b.c.Warnings = append(b.c.Warnings, Warning{"strategy", "only in one Experiment, so not compared: " + strings.Join(names, ", ")})
+	}
+}
+
+func count(flags []bool) int {
+	n := 0
+	for _, f := range flags {
+		if f {
+			n++
+		}
+	}
+	return n
+}
+
+// job is one cell to fill.
+type job struct {
+	base, arm *Arm // base is nil for the baseline itself
+	m         Measure
+	cell      *Cell
+}
+
+// rows fills the sheets; the deltas of all of them are one family.
+func (b *builder) rows() {
+	var jobs []job
+	for i := range b.c.Sheets {
+		s := &b.c.Sheets[i]
+		s.Common, s.LeftOut = common(s.Arms)
+		s.Rows = b.empty(s)
+		for _, row := range s.Rows {
+			jobs = append(jobs, jobsOf(s, row)...)
+		}
+	}
+	b.work(jobs)
+	var family []*Delta
+	var measures []Measure
+	for _, j := range jobs {
+		if j.cell.Delta != nil {
+			family, measures = append(family, j.cell.Delta), append(measures, j.m)
+		}
+	}
+	decide(family, measures, b.o.Level)
+	b.c.Family = Family{"Holm", tested(family), b.o.Level, b.o.Bootstrap, b.o.Draws, b.o.Seed}
+}
+
+// empty returns the rows of s: the union of what its arms measured.
+func (b *builder) empty(s *Sheet) []Row {
+	var rows []Row
+	for _, m := range b.o.Measures {
+		info := infoOf(m.Metric)
+		measured := slices.ContainsFunc(s.Arms, func(a *ArmInfo) bool { return a != nil && a.Arm.Has(m) })
+		if measured && !(info.HitOnly && m.View == evalkit.Expanded) {
+			rows = append(rows, Row{Measure: m, Unit: info.Unit, Higher: info.Higher, Cells: make([]Cell, len(s.Arms))})
+		}
+	}
+	return rows
+}
+
+func jobsOf(s *Sheet, row Row) []job {
+	var jobs []job
+	base := (*Arm)(nil)
+	for i, a := range s.Arms {
+		if a == nil {
+			row.Cells[i].Reason = "not in this Experiment"
+			continue
+		}
+		jobs = append(jobs, job{base, a.Arm, row.Measure, &row.Cells[i]})
+		if base == nil {
+			base = a.Arm
+		}
+	}
+	return jobs
+}
+
+// work fills the cells. Each depends on its own values and the seed alone: any
+// number of workers gives the same numbers.
+func (b *builder) work(jobs []job) {
+	todo := make(chan job)
+	var wg sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		wg.Go(func() {
+			for j := range todo {
+				fill(j.cell, j.arm, j.m, b.o)
+				if j.base != nil {
+					j.cell.Delta = newDelta(j.base, j.arm, j.m, b.o)
+				}
+			}
+		})
+	}
+	for _, j := range jobs {
+		todo <- j
+	}
+	close(todo)
+	wg.Wait()
+}
+
+func tested(family []*Delta) int {
+	n := 0
+	for _, d := range family {
+		if d.P != nil {
+			n++
+		}
+	}
+	return n
+}
+
+// fill describes one arm in one measure.
+func fill(c *Cell, a *Arm, m Measure, o Options) {
+	if !a.Has(m) {
+		c.Reason = "not measured"
+		return
+	}
+	var values []float64
+	var docs []evalkit.DocID
+	for i, q := range a.Queries {
+		v, ok := a.Value(m, i)
+		switch {
+		case ok:
+			values, docs = append(values, v), append(docs, documentOf(q))
+			if a.Failed[i] {
+				c.Failed++
+			}
+		case !q.Unanswerable:
+			c.Undefined++
+		}
+	}
+	c.N = len(values)
+	if c.N == 0 {
+		c.Reason = "no query has a value"
+		return
+	}
+	mean := average(values)
+	c.Mean = &mean
+	clusters, n := number(docs)
+	if n == len(docs) {
+		clusters = nil
+	}
+	if i, ok := Bootstrap(values, clusters, o.Bootstrap, o.Level, o.Seed); ok {
+		c.Interval = &i
+	}
+}
+
+// common counts the queries that all arms have, and names the others.
+func common(arms []*ArmInfo) (n int, rest []evalkit.QueryID) {
+	var order []evalkit.QueryID
+	seen := map[evalkit.QueryID]int{}
+	present := 0
+	for _, a := range arms {
+		if a == nil {
+			continue
+		}
+		present++
+		for _, q := range a.Arm.Queries {
+			if seen[q.ID] == 0 {
+				order = append(order, q.ID)
+			}
+			seen[q.ID]++
+		}
+	}
+	for _, id := range order {
+		if seen[id] == present {
+			n++
+		} else {
+			rest = append(rest, id)
+		}
+	}
+	return n, rest
+}
+
+// warn adds what a reader should know before any number.
+func (b *builder) warn() {
+	var columns [][]Axis
+	for _, c := range b.c.Columns {
+		switch {
+		case c.Gap != "":
+			b.c.Warnings = append(b.c.Warnings, Warning{"", fmt.Sprintf("%s cannot be shown: %s", c.ID, c.Gap)})
+			continue
+		case c.Failed > 0:
+			b.c.Warnings = append(b.c.Warnings, Warning{"", fmt.Sprintf("%s: %s failed and count 0", c.ID, plural(c.Failed, "unit"))})
+		}
+		columns = append(columns, c.Axes)
+	}
+	b.c.Warnings = append(axisWarnings(columns), b.c.Warnings...)
+	for _, s := range b.c.Sheets {
+		if len(s.LeftOut) > 0 {
+			b.c.Warnings = append(b.c.Warnings, Warning{"", fmt.Sprintf("%s: %s in common, %d left out: %s", s.Title, plural(s.Common, "question"), len(s.LeftOut), some(s.LeftOut))})
+		}
+	}
+}
+
+// some lists up to five ids.
+func some(ids []evalkit.QueryID) string {
+	var out []string
+	for _, id := range ids[:min(5, len(ids))] {
+		out = append(out, string(id))
+	}
+	if len(ids) > 5 {
+		out = append(out, "…")
+	}
+	return strings.Join(out, ", ")
+}
