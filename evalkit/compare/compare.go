@@ -120,4 +120,3 @@ func New(inputs []Input, o Options) (*Comparison, error) {
 	b.warn()
 	return b.c, nil
 }
-

@@ -146,7 +146,10 @@ func number(docs []evalkit.DocID) (numbers []int, n int) {
 // newDelta compares two arms in one measure. Holm and Verdict are set when the
 // whole family is known.
 func newDelta(base, arm *Arm, m Measure, o Options) *Delta {
-	p := pair(base, arm, m)
+	return deltaOf(pair(base, arm, m), m, o)
+}
+
+func deltaOf(p pairs, m Measure, o Options) *Delta {
 	d := &Delta{N: len(p.diffs), Clusters: p.n, Verdict: NotTested}
 	if d.N == 0 {
 		d.Warnings = append(d.Warnings, "no query has a value in both")

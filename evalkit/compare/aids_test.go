@@ -1,0 +1,92 @@
+package compare_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/chunkeval/chunkeval/evalkit"
+	"github.com/chunkeval/chunkeval/evalkit/compare"
+	"github.com/chunkeval/chunkeval/evalkit/experiment"
+)
+
+var few = compare.Options{Bootstrap: 200, Draws: 200}
+
+func look(t *testing.T, r *experiment.Result, i int) *compare.Look {
+	t.Helper()
+	l, err := compare.NewLook(r.Record, &r.Strategies[i], r.Dataset)
+	require.NoError(t, err)
+	return l
+}
+
+// mean is the stored mean of a metric.
+func mean(t *testing.T, r *experiment.Result, i int, metric string, v evalkit.View) float64 {
+	t.Helper()
+	for _, row := range r.Strategies[i].Summary {
+		if row.Metric == metric && row.View == v {
+			return *row.Mean
+		}
+	}
+	t.Fatalf("no %s", metric)
+	return 0
+}
+
+// TestAidsAgreeWithTheMetrics holds every aid to the number that was measured.
+func TestAidsAgreeWithTheMetrics(t *testing.T) {
+	all := experiments(t, "strategies: [fixed_size(size=100), 'fixed_size(size=80,overlap=30)', markdown]\nretriever: bm25\ntop_k: 3\nneighbor_prev: 1\nneighbor_next: 2\n")
+	r := all[0]
+	for i, s := range r.Strategies {
+		l := look(t, r, i)
+		hit, expanded := mean(t, r, i, "recall", evalkit.HitOnly), mean(t, r, i, "recall", evalkit.Expanded)
+
+		c := l.Curve(s.Window, few)
+		require.Len(t, c.Points, 20, "all candidates")
+		assert.InDelta(t, expanded, c.Points[2].Recall, 1e-12, s.Strategy)
+		// The metric tokenizes each piece on its own, the curve counts the
+		// document's tokens: a piece may differ by one or two.
+		assert.InEpsilon(t, mean(t, r, i, "context_tokens", evalkit.Expanded), c.Points[2].Tokens, 0.02)
+		assert.InDelta(t, hit, l.Curve(evalkit.Window{}, few).Points[2].Recall, 1e-12)
+		for k := 1; k < len(c.Points); k++ {
+			assert.GreaterOrEqual(t, c.Points[k].Recall, c.Points[k-1].Recall)
+			assert.GreaterOrEqual(t, c.Points[k].Tokens, c.Points[k-1].Tokens)
+		}
+		budget := c.AtBudget(500, few)
+		assert.LessOrEqual(t, budget.Tokens, 500.0)
+		assert.InDelta(t, 0, c.AtBudget(0, few).Recall, 0)
+		assert.InDelta(t, c.Points[19].Recall, c.AtBudget(1<<30, few).Recall, 1e-12)
+
+		sum := 0.0
+		for _, share := range l.Attribution() {
+			sum += share.Recall
+		}
+		assert.InDelta(t, expanded, sum, 1e-12, "the shares add up")
+		assert.InDelta(t, hit, l.Attribution()[0].Recall, 1e-12)
+
+		w := l.Waterfall()
+		assert.InDelta(t, hit, w.Actual, 1e-12)
+		assert.InDelta(t, expanded, w.Expanded, 1e-12)
+		assert.GreaterOrEqual(t, w.Segmentation, w.Candidates)
+		assert.GreaterOrEqual(t, w.Candidates, w.Oracle)
+		assert.GreaterOrEqual(t, w.Oracle, w.Actual)
+		assert.Equal(t, 20, w.Depth)
+
+		p := l.Placebo(few)
+		if !evalkit.Expands(named(s.Strategy)) {
+			assert.Nil(t, p, "no neighbors, no placebo")
+			continue
+		}
+		assert.InDelta(t, expanded, p.Real, 1e-12)
+		assert.InDelta(t, hit, p.HitOnly, 1e-12)
+		assert.GreaterOrEqual(t, p.Random, p.HitOnly)
+		assert.Equal(t, p, l.Placebo(few), "same seed, same numbers")
+	}
+}
+
+// named is a strategy by name alone.
+type named string
+
+func (n named) String() string { return string(n) }
+
+func (named) Split(context.Context, evalkit.Document) ([]evalkit.Chunk, error) { return nil, nil }

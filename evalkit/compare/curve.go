@@ -1,0 +1,97 @@
+package compare
+
+import (
+	"sort"
+
+	"github.com/chunkeval/chunkeval/evalkit"
+)
+
+// A Curve is recall against context tokens as more hits are sent, for one
+// window. A hit with its neighbors is one unit: it is sent whole or not at all.
+type Curve struct {
+	Strategy string         `json:"strategy"`
+	Window   evalkit.Window `json:"window"`
+	Points   []Point        `json:"points"` // by depth, from 1
+
+	tokens [][]int     // per query and depth
+	recall [][]float64 // same
+	docs   []evalkit.DocID
+}
+
+// A Point is the mean over queries at one depth, or at one budget.
+type Point struct {
+	Depth    int       `json:"depth,omitempty"`  // hits sent
+	Budget   int       `json:"budget,omitempty"` // tokens allowed
+	Tokens   float64   `json:"tokens"`           // mean context tokens
+	Recall   float64   `json:"recall"`           // mean recall, neighbors included
+	Interval *Interval `json:"interval"`         // of recall, by document
+}
+
+// Curve follows the candidates down the ranking with window w, which need not
+// be the Experiment's: hits do not depend on it.
+func (l *Look) Curve(w evalkit.Window, o Options) *Curve {
+	o = o.withDefaults()
+	c := &Curve{Strategy: l.Strategy, Window: w}
+	depth := 0
+	for i := range l.queries {
+		depth = max(depth, len(l.queries[i].hits)+len(l.queries[i].below))
+	}
+	for i := range l.queries {
+		x := &l.queries[i]
+		tokens, recall := make([]int, depth), make([]float64, depth)
+		p := l.newPile(x)
+		candidates := x.candidates()
+		for k := range depth {
+			if k < len(candidates) {
+				p.add(candidates[k].Chunk.Doc, l.unit(candidates[k], w)...)
+			}
+			tokens[k], recall[k] = p.tokens, p.recall()
+		}
+		c.tokens, c.recall, c.docs = append(c.tokens, tokens), append(c.recall, recall), append(c.docs, documentOf(x.judged.Query))
+	}
+	for k := range depth {
+		c.Points = append(c.Points, c.point(func(int) int { return k + 1 }, Point{Depth: k + 1}, o))
+	}
+	return c
+}
+
+// AtBudget returns the mean recall when every query is sent as many units, in
+// rank order, as fit into a budget of tokens.
+func (c *Curve) AtBudget(tokens int, o Options) Point {
+	return c.point(func(i int) int { return c.fits(i, tokens) }, Point{Budget: tokens}, o.withDefaults())
+}
+
+// fits returns how many units of query i fit into a budget.
+func (c *Curve) fits(i, tokens int) int { return sort.SearchInts(c.tokens[i], tokens+1) }
+
+// RecallAtBudget returns the recall of every query at a budget; curves of one
+// data set have the same queries in the same order if none failed.
+func (c *Curve) RecallAtBudget(tokens int) []float64 {
+	out := make([]float64, len(c.recall))
+	for i := range out {
+		if k := c.fits(i, tokens); k > 0 {
+			out[i] = c.recall[i][k-1]
+		}
+	}
+	return out
+}
+
+// point averages over queries, each at its own depth; depth 0 has found nothing.
+func (c *Curve) point(depth func(i int) int, p Point, o Options) Point {
+	values := make([]float64, len(c.recall))
+	for i := range c.recall {
+		if k := depth(i); k > 0 {
+			values[i] = c.recall[i][k-1]
+			p.Tokens += float64(c.tokens[i][k-1]) / float64(len(c.recall))
+		}
+	}
+	if len(values) == 0 {
+		return p
+	}
+	p.Recall = average(values)
+	clusters, _ := number(c.docs)
+	if i, ok := Bootstrap(values, clusters, o.Bootstrap, o.Level, o.Seed); ok {
+		p.Interval = &i
+	}
+	return p
+}
