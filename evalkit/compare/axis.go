@@ -30,7 +30,7 @@ const (
 func axes(rec experiment.Record, gold string) []Axis {
 	retriever, fusion := splitRetriever(rec.Spec.Retriever)
 	spec := rec.Spec
-	return []Axis{
+	all := []Axis{
 		{"data set fingerprint", short(rec.Dataset.Fingerprint)},
 		{"gold", gold},
 		{"tokenizer", spec.Tokenizer},
@@ -42,6 +42,10 @@ func axes(rec experiment.Record, gold string) []Axis {
 		{AxisNeighbors, spec.Window().String()},
 		{"seed", fmt.Sprint(spec.Seed)},
 	}
+	for i := range all {
+		all[i].Value = cmp.Or(all[i].Value, "none")
+	}
+	return all
 }
 
 // splitRetriever parts a retriever into what is an axis of its own and the
