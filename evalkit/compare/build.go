@@ -9,7 +9,6 @@ import (
 	"sync"
 
 	"github.com/chunkeval/chunkeval/evalkit"
-	"github.com/chunkeval/chunkeval/evalkit/experiment"
 )
 
 // builder makes a Comparison.
@@ -17,60 +16,20 @@ type builder struct {
 	o    Options
 	c    *Comparison
 	arms [][]*Arm // per column, per strategy
-	name string   // of the data set
-	from string   // the Experiment that named it
-}
-
-func (b *builder) column(in Input) error {
-	if in.Gap != "" {
-		b.c.Columns = append(b.c.Columns, Column{ID: in.ID, Name: in.ID, Gap: in.Gap})
-		b.arms = append(b.arms, nil)
-		return nil
-	}
-	overview, err := in.Source.Overview()
-	if err != nil {
-		return err
-	}
-	rec := overview.Record
-	if b.from != "" && rec.Dataset.Name != b.name {
-		return fmt.Errorf("compare %s with %s: different data sets, %q and %q: their questions cannot be paired", b.from, rec.ID, b.name, rec.Dataset.Name)
-	}
-	b.name, b.from = rec.Dataset.Name, rec.ID
-	ds, err := in.Source.Dataset()
-	if err != nil {
-		return err
-	}
-	var arms []*Arm
-	for i := range overview.Strategies {
-		s, err := in.Source.Strategy(i)
-		if err != nil {
-			return err
-		}
-		arms = append(arms, NewArm(rec.ID, s, ds.Queries, b.o.Measures))
-	}
-	b.arms = append(b.arms, arms)
-	b.c.Columns = append(b.c.Columns, Column{
-		ID: rec.ID, Name: rec.Spec.Name, Badge: rec.Spec.Window().String(), Muted: !HasFixedSize(rec),
-		Axes: axes(rec, goldDigest(ds.Queries)), Failed: rec.Counts.Failed, Queries: len(ds.Queries),
-	})
-	return nil
-}
-
-// HasFixedSize reports whether Neighbor Expansion applied to any strategy.
-func HasFixedSize(rec experiment.Record) bool {
-	return slices.ContainsFunc(rec.Spec.Strategies, func(s string) bool { return strings.HasPrefix(s, "fixed_size(") })
 }
 
 // check refuses what cannot be paired.
-func (b *builder) check() error {
-	var first []*Arm
-	for i, arms := range b.arms {
+func (b *builder) check(all []*Loaded) error {
+	var first *Loaded
+	for _, l := range all {
 		switch {
-		case len(arms) == 0:
+		case len(l.Arms) == 0:
 		case first == nil:
-			first = arms
-		case !sharesQuery(first[0], arms[0]):
-			return fmt.Errorf("compare %s with %s: no question in common", first[0].Experiment, b.c.Columns[i].ID)
+			first = l
+		case l.dataset != first.dataset:
+			return fmt.Errorf("compare %s with %s: different data sets, %q and %q: their questions cannot be paired", first.Column.ID, l.Column.ID, first.dataset, l.dataset)
+		case !sharesQuery(first.Arms[0], l.Arms[0]):
+			return fmt.Errorf("compare %s with %s: no question in common", first.Column.ID, l.Column.ID)
 		}
 	}
 	if first == nil {

@@ -2,12 +2,15 @@ package compare
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/chunkeval/chunkeval/evalkit"
 	"github.com/chunkeval/chunkeval/evalkit/experiment"
 )
 
-// MaxColumns is the largest number of Experiments in one Compare.
+// MaxColumns is the number of Experiments that can be read side by side; New
+// takes more.
 const MaxColumns = 8
 
 // An Input is an Experiment to compare. Gap says why it cannot be read, a run
@@ -24,6 +27,8 @@ type Comparison struct {
 	Warnings []Warning `json:"warnings"`
 	Sheets   []Sheet   `json:"sheets"`
 	Family   Family    `json:"family"`
+	// Arms are all strategies of all columns, whether or not they are compared.
+	Arms []*Arm `json:"-"`
 }
 
 // A Column is an Experiment.
@@ -97,22 +102,60 @@ type Cell struct {
 	Reason    string    `json:"reason,omitempty"`
 }
 
-// New compares the inputs. One input compares its strategies; several compare
-// each strategy that at least two of them have, or, if there is none, all
-// strategies. Experiments of different data sets, or without a common question,
-// are refused.
-func New(inputs []Input, o Options) (*Comparison, error) {
-	if len(inputs) == 0 || len(inputs) > MaxColumns {
-		return nil, fmt.Errorf("compare %d Experiments: want 1 to %d", len(inputs), MaxColumns)
+// A Loaded is an Experiment with the values of all its strategies in memory:
+// what New needs of it, and can use again.
+type Loaded struct {
+	Column  Column
+	Arms    []*Arm
+	dataset string
+}
+
+// Load reads the values of an Experiment for the measures of o.
+func Load(in Input, o Options) (*Loaded, error) {
+	if in.Gap != "" {
+		return &Loaded{Column: Column{ID: in.ID, Name: in.ID, Gap: in.Gap}}, nil
 	}
 	o = o.withDefaults()
-	b := &builder{o: o, c: &Comparison{Warnings: []Warning{}}}
-	for _, in := range inputs {
-		if err := b.column(in); err != nil {
+	overview, err := in.Source.Overview()
+	if err != nil {
+		return nil, err
+	}
+	ds, err := in.Source.Dataset()
+	if err != nil {
+		return nil, err
+	}
+	rec := overview.Record
+	l := &Loaded{dataset: rec.Dataset.Name, Column: Column{
+		ID: rec.ID, Name: rec.Spec.Name, Badge: rec.Spec.Window().String(), Muted: !HasFixedSize(rec),
+		Axes: axes(rec, goldDigest(ds.Queries)), Failed: rec.Counts.Failed, Queries: len(ds.Queries),
+	}}
+	for i := range overview.Strategies {
+		s, err := in.Source.Strategy(i)
+		if err != nil {
 			return nil, err
 		}
+		l.Arms = append(l.Arms, NewArm(rec.ID, s, ds.Queries, o.Measures))
 	}
-	if err := b.check(); err != nil {
+	return l, nil
+}
+
+// HasFixedSize reports whether Neighbor Expansion applied to any strategy.
+func HasFixedSize(rec experiment.Record) bool {
+	return slices.ContainsFunc(rec.Spec.Strategies, func(s string) bool { return strings.HasPrefix(s, "fixed_size(") })
+}
+
+// New compares Experiments, the first of which is the baseline. One compares
+// its strategies; several compare each strategy that at least two of them have,
+// or, if there is none, all strategies. Experiments of different data sets, or
+// without a common question, are refused.
+func New(all []*Loaded, o Options) (*Comparison, error) {
+	b := &builder{o: o.withDefaults(), c: &Comparison{Warnings: []Warning{}}}
+	for _, l := range all {
+		b.c.Columns = append(b.c.Columns, l.Column)
+		b.c.Arms = append(b.c.Arms, l.Arms...)
+		b.arms = append(b.arms, l.Arms)
+	}
+	if err := b.check(all); err != nil {
 		return nil, err
 	}
 	b.sheets()

@@ -51,7 +51,7 @@ var recall = compare.Options{Measures: []compare.Measure{{Metric: "recall", View
 
 func compared(t *testing.T, o compare.Options, all ...*experiment.Result) *compare.Comparison {
 	t.Helper()
-	c, err := compare.New(inputs(all...), o)
+	c, err := compare.New(loaded(t, inputs(all...), o), o)
 	require.NoError(t, err)
 	_, err = json.Marshal(c)
 	require.NoError(t, err, "no NaN")
@@ -95,7 +95,8 @@ func TestHO_RP_05_DifferentColumns(t *testing.T) {
 	a, b := scored("a", "page", 1, 0, 1), scored("b", "sentence", 0, 0, 1)
 	b.Strategies[0].Queries[0].Scores = append(b.Strategies[0].Queries[0].Scores, experiment.Score{Metric: "late", View: evalkit.HitOnly, Value: 0.5})
 	in := append(inputs(a, b), compare.Input{ID: "gone", Gap: "deleted"})
-	c, err := compare.New(in, compare.Options{Measures: []compare.Measure{{Metric: "late", View: evalkit.HitOnly}, {Metric: "recall", View: evalkit.Expanded}}})
+	o := compare.Options{Measures: []compare.Measure{{Metric: "late", View: evalkit.HitOnly}, {Metric: "recall", View: evalkit.Expanded}}}
+	c, err := compare.New(loaded(t, in, o), o)
 	require.NoError(t, err)
 	require.Len(t, c.Sheets, 1)
 	s := c.Sheets[0]
@@ -179,13 +180,13 @@ func lastText(w []compare.Warning) string { return w[len(w)-1].Text }
 func TestRefusals(t *testing.T) {
 	a, b := scored("a", "page", 1, 0), scored("b", "page", 1, 0)
 	b.Record.Dataset.Name = "other"
-	_, err := compare.New(inputs(a, b), recall)
+	_, err := compare.New(loaded(t, inputs(a, b), recall), recall)
 	require.EqualError(t, err, `compare a with b: different data sets, "toy" and "other": their questions cannot be paired`)
 	b = scored("b", "page", 1, 0)
 	for i := range b.Dataset.Queries {
 		b.Dataset.Queries[i].ID += "x"
 	}
-	_, err = compare.New(inputs(a, b), recall)
+	_, err = compare.New(loaded(t, inputs(a, b), recall), recall)
 	require.EqualError(t, err, "compare a with b: no question in common")
 	_, err = compare.New(nil, recall)
 	require.Error(t, err)

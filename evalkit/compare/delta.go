@@ -11,7 +11,7 @@ import (
 type Options struct {
 	Measures  []Measure // the declared family; default Headline
 	Level     float64   // of intervals; default 0.95
-	Bootstrap int       // resamples of an interval; default 4000
+	Bootstrap int       // resamples of an interval; default 2000
 	Draws     int       // sign patterns of a test; default 10,000
 	Seed      uint64    // default 1
 }
@@ -24,7 +24,7 @@ func (o Options) withDefaults() Options {
 		o.Level = 0.95
 	}
 	if o.Bootstrap == 0 {
-		o.Bootstrap = 4000
+		o.Bootstrap = 2000
 	}
 	if o.Draws == 0 {
 		o.Draws = 10_000

@@ -45,3 +45,14 @@ func inputs(all ...*experiment.Result) []compare.Input {
 	}
 	return out
 }
+
+func loaded(t testing.TB, in []compare.Input, o compare.Options) []*compare.Loaded {
+	t.Helper()
+	var out []*compare.Loaded
+	for _, x := range in {
+		l, err := compare.Load(x, o)
+		require.NoError(t, err)
+		out = append(out, l)
+	}
+	return out
+}
