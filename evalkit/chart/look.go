@@ -1,0 +1,48 @@
+package chart
+
+// The palette reads on white and on near-black (contrast 3:1 or more on both)
+// and stays apart for the colour-blind. Eight colours, seven patterns, seven
+// symbols and five dashes: their cycles do not fall together, so 30 series are
+// 30 different pictures.
+var palette = []string{"#0077bb", "#d55e00", "#00917c", "#b5509c", "#8a7a00", "#7a6ff0", "#d1495b", "#7f7f7f"}
+
+const (
+	gainColour = "#0077bb"
+	lossColour = "#d55e00"
+	zeroColour = "#7f7f7f"
+)
+
+var symbols = []string{"circle", "emptyTriangle", "rect", "emptyDiamond", "triangle", "emptyRect", "diamond"}
+
+// dashes are line types; the numbers are pixels drawn and left out.
+var dashes = []any{"solid", "dashed", "dotted", []int{9, 3, 2, 3}, []int{2, 5}}
+
+// decal is a pattern of ECharts' aria component.
+type decal map[string]any
+
+// decals are the patterns of bars, in the order of series. The first is plain.
+func decals() []decal {
+	const ink = "rgba(0,0,0,0.45)"
+	line := func(angle float64, gap, width int) decal {
+		return decal{"color": ink, "symbol": "rect", "dashArrayX": []int{1, 0}, "dashArrayY": []int{width, gap}, "rotation": angle}
+	}
+	dot := func(symbol string, size float64) decal {
+		return decal{
+			"color": ink, "symbol": symbol, "symbolSize": size,
+			"dashArrayX": [][]int{{6, 6}, {0, 6, 6, 0}}, "dashArrayY": []int{6, 0},
+		}
+	}
+	const eighth = 0.7853981633974483 // pi/4, radians
+	return []decal{
+		{"symbol": "none"},
+		line(eighth, 5, 2),
+		dot("circle", 0.7),
+		line(-eighth, 5, 2),
+		line(2*eighth, 4, 2),
+		dot("triangle", 0.9),
+		line(0, 4, 2),
+	}
+}
+
+// heatColours run from few to many and grow darker in grey, too.
+var heatColours = []string{"#f1eef6", "#bdc9e1", "#74a9cf", "#2b8cbe", "#045a8d"}
