@@ -40,6 +40,9 @@ type Hash struct {
 // maxDim bounds the dimensions that Parse accepts.
 const maxDim = 1 << 16
 
+// Names returns the names that Parse knows.
+func Names() []string { return []string{"lsa", "hash"} }
+
 // Parse reads an embedder; nothing is fitted yet:
 //
 //	lsa(dim=256,seed=1)
@@ -59,7 +62,7 @@ func parse(s string) (Spec, error) {
 	if err != nil {
 		return nil, err
 	}
-	known := []string{"lsa", "hash"}
+	known := Names()
 	defaultSeed := map[string]int{"lsa": 1}[e.Name]
 	set := e.Settings()
 	dim, seed := set.Int("dim", 256), set.Int("seed", defaultSeed)

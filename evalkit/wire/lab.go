@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"path"
 	"path/filepath"
 	"slices"
@@ -37,10 +38,13 @@ type Lab struct {
 	// CacheDir holds vectors, chunks of costly strategies, and hits, all named
 	// by their content. Empty: nothing is kept.
 	CacheDir string
+	// Embedders are known beside those of package embed.
+	Embedders []EmbedderKind
 
 	mu        sync.Mutex
 	datasets  map[string]*evalkit.Dataset
 	caches    []*embed.Cache
+	opened    []io.Closer
 	embedders map[string]evalkit.Embedder
 }
 
@@ -84,7 +88,7 @@ func (l *Lab) Journal() *experiment.Journal {
 	return experiment.NewJournal(filepath.Join(l.CacheDir, "hits"))
 }
 
-// Close writes what the caches of vectors still hold.
+// Close writes what the caches of vectors still hold and closes embedders.
 func (l *Lab) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -92,7 +96,10 @@ func (l *Lab) Close() error {
 	for _, c := range l.caches {
 		errs = append(errs, c.Close())
 	}
-	l.caches, l.embedders = nil, nil
+	for _, c := range l.opened {
+		errs = append(errs, c.Close())
+	}
+	l.caches, l.opened, l.embedders = nil, nil, nil
 	return errors.Join(errs...)
 }
 
@@ -306,11 +313,10 @@ func (l *Lab) embedderFor(ds *evalkit.Dataset, a evalkit.Analyzer, seed int) fun
 		if e, ok := l.embedders[key]; ok {
 			return e, nil
 		}
-		spec, err := embed.Parse(s)
+		e, err := l.openEmbedder(s, ds, a)
 		if err != nil {
 			return nil, err
 		}
-		var e evalkit.Embedder = &lateEmbedder{spec: spec, dataset: ds, analyzer: a}
 		if l.CacheDir != "" {
 			cache, err := embed.NewCache(e, filepath.Join(l.CacheDir, "vectors"))
 			if err != nil {
