@@ -28,10 +28,17 @@ var floors = map[string][]string{
 	"chunk/chunktest": {}, // conformance check, importable by those who write a strategy
 	"expand":          {},
 	"metric":          {},
+	// llm calls models behind HTTP for embed/openai, answer and wire. It is one
+	// package so that keys, waits and limits are handled once, and it is the
+	// only importer of the client library.
+	"llm": {"github.com/sashabaranov/go-openai"},
 
 	// Floor 2: engines.
-	"embed":    {"gonum.org/v1/gonum"},
-	"retrieve": {"github.com/blevesearch"}, // the only bleve importer
+	"embed": {"gonum.org/v1/gonum"},
+	// embed/openai is apart from embed so that those who fit models in the
+	// process do not link a client.
+	"embed/openai": {"embed", "llm", "token"},
+	"retrieve":     {"github.com/blevesearch"}, // the only bleve importer
 
 	// Floor 3: the grid.
 	"experiment": {}, // sees interfaces only
