@@ -49,7 +49,7 @@ var floors = map[string][]string{
 	"chart":   {"github.com/go-echarts/go-echarts/v2"}, // the only go-echarts importer
 	// wire turns the strings of a Spec into components. It stands apart from
 	// the roof because the command, the server and notebooks all need it.
-	"wire": {"token", "dataset", "chunk", "expand", "metric", "embed", "retrieve", "experiment", "github.com/goccy/go-yaml"},
+	"wire": {"token", "dataset", "chunk", "expand", "metric", "llm", "embed", "retrieve", "experiment", "github.com/goccy/go-yaml"},
 
 	"cmd/evalkit": {"*"}, // roof
 

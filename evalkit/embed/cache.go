@@ -100,6 +100,9 @@ func (c *Cache) String() string { return c.inner.String() }
 // Fingerprint returns the evalkit.Fingerprint of the embedder.
 func (c *Cache) Fingerprint() string { return evalkit.Fingerprint(c.inner) }
 
+// Inner returns the embedder whose vectors c keeps.
+func (c *Cache) Inner() evalkit.Embedder { return c.inner }
+
 // Stats returns the counts since the Cache was opened.
 func (c *Cache) Stats() CacheStats {
 	c.mu.Lock()

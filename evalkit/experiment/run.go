@@ -21,6 +21,8 @@ type Setup struct {
 	Indexer    evalkit.Indexer
 	Expander   evalkit.Expander
 	Metrics    []evalkit.Metric
+	// Inspect returns warnings about the chunks of one strategy; nil: there are none.
+	Inspect func([]evalkit.Chunk) []string
 }
 
 // Options hold what changes no number. The zero value is usable.

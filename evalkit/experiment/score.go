@@ -147,6 +147,11 @@ func (g *group) record(r *Result) {
 			}
 		}
 		rec.Warnings = append(rec.Warnings, strategyWarnings(st)...)
+		if g.setup.Inspect != nil {
+			for _, w := range g.setup.Inspect(st.chunks) {
+				rec.Warnings = append(rec.Warnings, fmt.Sprintf("%s: %s", st.strategy, w))
+			}
+		}
 		rec.Warnings = append(rec.Warnings, shortcomings(&r.Strategies[i])...)
 		if note := rec.Effective[i].Note; note != "" {
 			rec.Warnings = append(rec.Warnings, fmt.Sprintf("%s: %s", st.strategy, note))

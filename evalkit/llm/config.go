@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"regexp"
 	"strings"
 	"time"
 
@@ -52,7 +53,7 @@ func (c Config) check() error {
 		return errors.New("model: not given; name it as the server does")
 	case !isVariable(c.KeyEnv):
 		// Note: the value is not repeated; a key put here by mistake is one.
-		return errors.New("key_env: not the name of a variable; the key itself belongs into the environment only")
+		return errors.New("key_env: not the name of a variable, in capitals; the key itself belongs into the environment only")
 	case strings.ContainsFunc(c.KeyHeader, func(r rune) bool { return r != '-' && !isLetterOrDigit(r) }):
 		return errors.New("key_header: not the name of a header; the key itself belongs into the environment only")
 	case c.Timeout <= 0:
@@ -79,8 +80,9 @@ func checkURL(s string) error {
 	return nil
 }
 
+// isVariable wants capitals: many a key is made of letters and digits too.
 func isVariable(s string) bool {
-	return s != "" && (s[0] < '0' || s[0] > '9') && !strings.ContainsFunc(s, func(r rune) bool { return r != '_' && !isLetterOrDigit(r) })
+	return s != "" && (s[0] < '0' || s[0] > '9') && !strings.ContainsFunc(s, func(r rune) bool { return r != '_' && (r < 'A' || r > 'Z') && (r < '0' || r > '9') })
 }
 
 func isLetterOrDigit(r rune) bool {
@@ -106,25 +108,24 @@ func (c Config) Rest() string {
 	return s
 }
 
-// ExplainSecret returns an error if e has a setting that looks as if it held a
-// key, at any depth. The error names the setting and not its value. Callers
-// that quote what they could not parse call it first.
-func ExplainSecret(e evalkit.Expr) error {
-	for _, a := range e.Args {
-		switch strings.ReplaceAll(strings.ToLower(a.Key), "_", "") {
-		case "key", "apikey", "token", "secret", "password", "authorization", "header", "headers", "bearer":
-			return fmt.Errorf("%s: keys come from the environment only; name the variable with key_env", a.Key)
-		}
-		if inner, err := evalkit.ParseExpr(a.Value); err == nil {
-			if err := ExplainSecret(inner); err != nil {
-				return err
-			}
-			continue
-		}
-		if u, err := url.Parse(strings.Trim(a.Value, `"`)); err == nil && u.Host != "" {
-			if err := checkURL(u.String()); err != nil {
-				return fmt.Errorf("%s: %w", a.Key, err)
-			}
+// secretSettings match what looks like a key in the written form of a component.
+var secretSettings = []struct {
+	form *regexp.Regexp
+	hint string
+}{
+	{regexp.MustCompile(`(?i)[(,{]\s*"?(api_?key|key|token|secret|password|authorization|headers?|bearer)"?\s*[=(:{]`), "a setting that would hold a key"},
+	{regexp.MustCompile(`://[^/\s"',)]*@`), "a URL with a user or password"},
+	{regexp.MustCompile(`base_url\s*=\s*[^,)]*[?#]`), "a URL with a query"},
+	{regexp.MustCompile(`key_env\s*=\s*"?[A-Z0-9_]*[^A-Z0-9_",)\s]`), "key_env with something other than the name of a variable, in capitals"},
+}
+
+// RefuseSecret returns an error if the written form of a component has a
+// setting that looks as if it held a key. The error does not repeat it. Who
+// quotes what cannot be parsed calls this first.
+func RefuseSecret(text string) error {
+	for _, s := range secretSettings {
+		if s.form.MatchString(text) {
+			return fmt.Errorf("%s: keys come from the environment only; name the variable with key_env", s.hint)
 		}
 	}
 	return nil

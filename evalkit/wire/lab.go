@@ -106,6 +106,9 @@ func (l *Lab) Close() error {
 // Groups builds everything that c names and unfolds its sweep. Nothing is
 // computed yet: a bad setting is found before any work starts.
 func (l *Lab) Groups(c *Config) ([]*Group, error) {
+	if err := c.refuseSecrets(); err != nil {
+		return nil, err
+	}
 	ds, err := l.dataset(c.Dataset)
 	if err != nil {
 		return nil, err
@@ -234,6 +237,7 @@ func (l *Lab) group(ds *evalkit.Dataset, d draft) (*Group, error) {
 		g.Components["strategy "+s.String()] = evalkit.Fingerprint(s)
 	}
 	if used {
+		set.Inspect = unread(main)
 		spec.Embedder = main.String()
 		g.Components["embedder"] = evalkit.Fingerprint(main)
 	}

@@ -43,17 +43,20 @@ func (f *cacheFlags) add(c *cobra.Command) {
 }
 
 func (f *cacheFlags) lab() (*wire.Lab, error) {
+	lab := &wire.Lab{Embedders: embedders(), CacheDir: f.dir}
 	switch {
 	case f.off:
-		return &wire.Lab{}, nil
+		lab.CacheDir = ""
+		return lab, nil
 	case f.dir != "":
-		return &wire.Lab{CacheDir: f.dir}, nil
+		return lab, nil
 	}
 	base, err := os.UserCacheDir()
 	if err != nil {
 		return nil, fmt.Errorf("cache folder: %w; name one with --cache, or use --no-cache", err)
 	}
-	return &wire.Lab{CacheDir: filepath.Join(base, "evalkit")}, nil
+	lab.CacheDir = filepath.Join(base, "evalkit")
+	return lab, nil
 }
 
 func runCommand() *cobra.Command {

@@ -59,6 +59,21 @@ func (e *Embedder) Reads(passages []string) Long {
 	return total
 }
 
+// Unread returns a warning if some of passages are beyond the model's window,
+// else the empty string. Large chunks are else compared unfairly.
+func (e *Embedder) Unread(passages []string) string {
+	l := e.Reads(passages)
+	switch n := len(passages); {
+	case l.Split > 0:
+		return fmt.Sprintf("%d of %d passages are beyond the model's window of %d tokens and are embedded in parts", l.Split, n, e.spec.Window)
+	case l.Cut > 0 && e.spec.Long == LongError:
+		return fmt.Sprintf("%d of %d passages are beyond the model's window of %d tokens: the run will fail; set long=cut or long=split", l.Cut, n, e.spec.Window)
+	case l.Cut > 0:
+		return fmt.Sprintf("%d of %d passages are cut at the model's window of %d tokens: %.1f %% of all tokens are not read by the embedder", l.Cut, n, e.spec.Window, 100*l.Lost())
+	}
+	return ""
+}
+
 // cut turns texts into what is sent. Blank texts are left out.
 func (e *Embedder) cut(kind evalkit.TextKind, texts []string) ([]part, Long, error) {
 	prefix := e.spec.PassagePrefix

@@ -2,6 +2,7 @@ package openai
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/chunkeval/chunkeval/evalkit"
@@ -48,23 +49,23 @@ const (
 //
 // An error does not repeat s, which may hold a key by mistake.
 func Parse(s string) (Spec, error) {
+	if err := llm.RefuseSecret(s); err != nil {
+		return Spec{}, fmt.Errorf("parse embedder openai: %w", err)
+	}
 	e, err := evalkit.ParseExpr(s)
 	if err != nil {
-		return Spec{}, fmt.Errorf("parse embedder openai: not of the form openai(key=value,…)")
+		return Spec{}, errors.New("parse embedder openai: not of the form openai(key=value,…)")
 	}
 	spec, err := parse(e)
 	if err != nil {
-		return Spec{}, fmt.Errorf("parse embedder %s: %w", e.Name, err)
+		return Spec{}, fmt.Errorf("parse embedder openai: %w", err)
 	}
 	return spec, nil
 }
 
 func parse(e evalkit.Expr) (Spec, error) {
 	if e.Name != "openai" {
-		return Spec{}, fmt.Errorf("unknown embedder: want openai(…)")
-	}
-	if err := llm.ExplainSecret(e); err != nil {
-		return Spec{}, err
+		return Spec{}, errors.New("want openai(…)")
 	}
 	set := e.Settings()
 	c, cerr := llm.ReadConfig(set)
@@ -121,4 +122,14 @@ func (s Spec) String() string {
 // Fit returns New's embedder: the model is fitted already.
 func (s Spec) Fit(context.Context, embed.Env) (evalkit.Embedder, error) {
 	return New(s, llm.Options{})
+}
+
+// Open returns the embedder of an Expr, as New does. It is what a program names
+// to know this kind of embedder.
+func Open(e evalkit.Expr) (evalkit.Embedder, error) {
+	spec, err := Parse(e.String())
+	if err != nil {
+		return nil, err
+	}
+	return New(spec, llm.Options{})
 }
