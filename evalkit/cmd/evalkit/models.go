@@ -1,6 +1,7 @@
 package main
 
 import (
+	"github.com/chunkeval/chunkeval/evalkit/embed/onnx"
 	"github.com/chunkeval/chunkeval/evalkit/embed/openai"
 	"github.com/chunkeval/chunkeval/evalkit/wire"
 )
@@ -8,5 +9,9 @@ import (
 // embedders returns the kinds of embedders that the command knows beside those
 // of package embed.
 func embedders() []wire.EmbedderKind {
-	return []wire.EmbedderKind{{Name: "openai", Open: openai.Open}}
+	return []wire.EmbedderKind{
+		{Name: "openai", Open: openai.Open},
+		{Name: "onnx", Open: onnx.Open},
+		{Name: "minilm", Open: onnx.Open},
+	}
 }

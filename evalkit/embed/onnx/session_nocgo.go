@@ -1,0 +1,16 @@
+//go:build !cgo
+
+package onnx
+
+import "errors"
+
+// A session cannot be made without cgo.
+type session struct{}
+
+func newSession(string, modelFile) (*session, error) {
+	return nil, errors.New("this program was built without cgo, which onnxruntime needs: build it with CGO_ENABLED=1 and a C compiler")
+}
+
+func (*session) run([]int32, int) ([]float32, error) { return nil, errors.ErrUnsupported }
+
+func (*session) close() error { return nil }
