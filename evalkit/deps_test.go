@@ -40,6 +40,10 @@ var floors = map[string][]string{
 	"embed/openai": {"embed", "llm", "token"},
 	"retrieve":     {"github.com/blevesearch"}, // the only bleve importer
 
+	// The only onnxruntime importer: it needs cgo, and only the command links it.
+	// protowire writes the model that onnxruntime is given.
+	"embed/onnx": {"token", "github.com/yalue/onnxruntime_go", "google.golang.org/protobuf/encoding/protowire"},
+
 	// Floor 3: the grid.
 	"experiment": {}, // sees interfaces only
 

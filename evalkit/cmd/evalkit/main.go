@@ -7,6 +7,7 @@
 //	evalkit show ID             one Experiment, or with --query one of its questions
 //	evalkit export ID --trec    run and qrels files for trec_eval
 //	evalkit dataset …           check, import and generate data sets
+//	evalkit model pull NAME     get an embedding model that runs on this machine
 //	evalkit version             what this program is
 //
 // Exit status: 0 done; 1 failed (some queries failed, nothing was found, or
@@ -69,7 +70,7 @@ Exit status:
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usage(fmt.Errorf("%w; see %s --help", err, cmd.CommandPath()))
 	})
-	root.AddCommand(runCommand(), queryCommand(), listCommand(), showCommand(), exportCommand(), datasetCommand(), versionCommand())
+	root.AddCommand(runCommand(), queryCommand(), listCommand(), showCommand(), exportCommand(), datasetCommand(), modelCommand(), versionCommand())
 	for _, c := range root.Commands() {
 		usageArgs(c)
 	}
