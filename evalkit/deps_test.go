@@ -51,6 +51,7 @@ var floors = map[string][]string{
 	"store":   {"experiment", "github.com/apache/arrow-go/v18"}, // the only Arrow importer
 	"compare": {"experiment", "expand", "metric", "token", "gonum.org/v1/gonum"},
 	"chart":   {"github.com/go-echarts/go-echarts/v2"}, // the only go-echarts importer
+	"report":  {"experiment", "expand", "compare", "chart", "token"},
 	// wire turns the strings of a Spec into components. It stands apart from
 	// the roof because the command, the server and notebooks all need it.
 	"wire": {"token", "dataset", "chunk", "expand", "metric", "llm", "embed", "retrieve", "experiment", "github.com/goccy/go-yaml"},

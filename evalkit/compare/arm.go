@@ -36,9 +36,9 @@ func Headline() []Measure {
 	}
 }
 
-// infoOf describes a metric; one that this program does not know, written in a
+// InfoOf describes a metric; one that this program does not know, written in a
 // notebook, counts as higher is better and without a unit.
-func infoOf(name string) evalkit.Info {
+func InfoOf(name string) evalkit.Info {
 	m, err := metric.Parse(name)
 	if err != nil {
 		return evalkit.Info{Higher: true, Hi: 1}
@@ -77,7 +77,7 @@ func NewArm(id string, s *experiment.StrategyResult, queries []evalkit.Query, me
 	}
 	wanted := map[Measure]evalkit.Info{}
 	for _, m := range measures {
-		wanted[m] = infoOf(m.Metric)
+		wanted[m] = InfoOf(m.Metric)
 	}
 	for i, q := range queries {
 		r := &s.Queries[i]

@@ -98,6 +98,8 @@ func goldDigest(queries []evalkit.Query) string {
 type Warning struct {
 	Axis string `json:"axis,omitempty"` // the setting that differs, if it is about one
 	Text string `json:"text"`
+	// Columns: it is about settings that differ, so each Column has it too.
+	Columns bool `json:"-"`
 }
 
 // differing returns the axes that differ between columns, each with its values.
@@ -129,10 +131,10 @@ func axisWarnings(columns [][]Axis) []Warning {
 		if name != AxisNeighbors && name != AxisEmbedder && name != "data set fingerprint" && name != "gold" {
 			continue
 		}
-		out = append(out, Warning{name, fmt.Sprintf("Experiments differ in %s: %s", name, strings.Join(values[name], " against "))})
+		out = append(out, Warning{Axis: name, Columns: true, Text: fmt.Sprintf("Experiments differ in %s: %s", name, strings.Join(values[name], " against "))})
 	}
 	if len(names) > 1 {
-		out = append(out, Warning{"", fmt.Sprintf("differs in %s: the gain cannot be put down to one cause", and(names))})
+		out = append(out, Warning{Columns: true, Text: fmt.Sprintf("differs in %s: the gain cannot be put down to one cause", and(names))})
 	}
 	return out
 }

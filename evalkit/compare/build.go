@@ -79,13 +79,13 @@ func (b *builder) sheets() {
 	}
 	switch {
 	case len(b.c.Sheets) == 0:
-		b.c.Sheets = []Sheet{{Title: "all strategies", Arms: alone}}
+		b.c.Sheets = []Sheet{{Title: AllStrategies, Arms: alone}}
 	case len(alone) > 0:
 		var names []string
 		for _, a := range alone {
 			names = append(names, a.Strategy)
 		}
-		b.c.Warnings = append(b.c.Warnings, Warning{"strategy", "only in one Experiment, so not compared: " + strings.Join(names, ", ")})
+		b.c.Warnings = append(b.c.Warnings, Warning{Axis: "strategy", Text: "only in one Experiment, so not compared: " + strings.Join(names, ", ")})
 	}
 }
 
@@ -133,7 +133,7 @@ func (b *builder) rows() {
 func (b *builder) empty(s *Sheet) []Row {
 	var rows []Row
 	for _, m := range b.o.Measures {
-		info := infoOf(m.Metric)
+		info := InfoOf(m.Metric)
 		measured := slices.ContainsFunc(s.Arms, func(a *ArmInfo) bool { return a != nil && a.Arm.Has(m) })
 		if measured && !(info.HitOnly && m.View == evalkit.Expanded) {
 			rows = append(rows, Row{Measure: m, Unit: info.Unit, Higher: info.Higher, Cells: make([]Cell, len(s.Arms))})
@@ -259,17 +259,22 @@ func (b *builder) warn() {
 	for _, c := range b.c.Columns {
 		switch {
 		case c.Gap != "":
-			b.c.Warnings = append(b.c.Warnings, Warning{"", fmt.Sprintf("%s cannot be shown: %s", c.ID, c.Gap)})
+			b.c.Warnings = append(b.c.Warnings, Warning{Text: fmt.Sprintf("%s cannot be shown: %s", c.ID, c.Gap)})
 			continue
 		case c.Failed > 0:
-			b.c.Warnings = append(b.c.Warnings, Warning{"", fmt.Sprintf("%s: %s failed and count 0", c.ID, plural(c.Failed, "unit"))})
+			b.c.Warnings = append(b.c.Warnings, Warning{Text: fmt.Sprintf("%s: %s failed and count 0", c.ID, plural(c.Failed, "unit"))})
 		}
 		columns = append(columns, c.Axes)
 	}
 	b.c.Warnings = append(axisWarnings(columns), b.c.Warnings...)
+	for i := range b.c.Columns {
+		if c := &b.c.Columns[i]; c.Gap == "" {
+			c.Warnings = axisWarnings([][]Axis{columns[0], c.Axes})
+		}
+	}
 	for _, s := range b.c.Sheets {
 		if len(s.LeftOut) > 0 {
-			b.c.Warnings = append(b.c.Warnings, Warning{"", fmt.Sprintf("%s: %s in common, %d left out: %s", s.Title, plural(s.Common, "question"), len(s.LeftOut), some(s.LeftOut))})
+			b.c.Warnings = append(b.c.Warnings, Warning{Text: fmt.Sprintf("%s: %s in common, %d left out: %s", s.Title, plural(s.Common, "question"), len(s.LeftOut), some(s.LeftOut))})
 		}
 	}
 }

@@ -41,6 +41,8 @@ type Column struct {
 	Axes    []Axis `json:"axes"`
 	Failed  int    `json:"failed"` // units that failed and count 0
 	Queries int    `json:"queries"`
+	// Warnings say in what the Experiment differs from the first one.
+	Warnings []Warning `json:"warnings"`
 }
 
 // A Family says what the corrected p values are corrected for.
@@ -60,6 +62,9 @@ func (f Family) String() string {
 	}
 	return fmt.Sprintf("p corrected by %s over all %d tests of this page", f.Method, f.Tests)
 }
+
+// AllStrategies is the title of the sheet that compares strategies with each other.
+const AllStrategies = "all strategies"
 
 // A Sheet compares arms with each other: one strategy in several Experiments,
 // or several strategies. The first arm that exists is the baseline.
@@ -137,6 +142,12 @@ func Load(in Input, o Options) (*Loaded, error) {
 		l.Arms = append(l.Arms, NewArm(rec.ID, s, ds.Queries, o.Measures))
 	}
 	return l, nil
+}
+
+// Pairable reports whether two Experiments can be compared: they are of one
+// data set and have a question in common.
+func Pairable(a, b *Loaded) bool {
+	return a.dataset == b.dataset && len(a.Arms) > 0 && len(b.Arms) > 0 && sharesQuery(a.Arms[0], b.Arms[0])
 }
 
 // HasFixedSize reports whether Neighbor Expansion applied to any strategy.

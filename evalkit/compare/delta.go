@@ -155,7 +155,7 @@ func deltaOf(p pairs, m Measure, o Options) *Delta {
 		d.Warnings = append(d.Warnings, "no query has a value in both")
 		return d
 	}
-	higher := infoOf(m.Metric).Higher
+	higher := InfoOf(m.Metric).Higher
 	for _, v := range p.diffs {
 		d.Mean += v / float64(d.N)
 		switch {
@@ -233,7 +233,7 @@ func decide(family []*Delta, measures []Measure, level float64) {
 		case d.Interval().Contains(0):
 			d.Verdict = NotShown
 			d.Warnings = append(d.Warnings, "significant question by question, but not when documents are drawn whole: the questions of a document depend on each other")
-		case (d.Mean > 0) == infoOf(measures[i].Metric).Higher:
+		case (d.Mean > 0) == InfoOf(measures[i].Metric).Higher:
 			d.Verdict = Better
 		default:
 			d.Verdict = Worse

@@ -1,0 +1,146 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/chunkeval/chunkeval/evalkit"
+	"github.com/chunkeval/chunkeval/evalkit/compare"
+	"github.com/chunkeval/chunkeval/evalkit/report"
+)
+
+func compareCommand() *cobra.Command {
+	var results, html string
+	var asJSON bool
+	var metrics []string
+	c := &cobra.Command{
+		Use:   "compare ID [ID…]",
+		Short: "Compare Experiments, or the strategies of one, paired by question",
+		Long: `Compare up to eight Experiments, strategy by strategy, or the strategies of one.
+The first is the baseline. Differences are paired by question; p is that of a
+sign-flip test, corrected by Holm over everything that is printed; the interval
+is the wider of the one over questions and the one over documents.
+
+Name fewer metrics to test fewer hypotheses: --metric recall+ --metric IoU+
+(a plus marks the expanded view).`,
+		Args: cobra.RangeArgs(1, compare.MaxColumns),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o := compare.Options{}
+			for _, m := range metrics {
+				o.Measures = append(o.Measures, measureOf(m))
+			}
+			in, err := openAll(results, args)
+			if err != nil {
+				return err
+			}
+			study, err := report.NewStudy(in, compare.Margin, o)
+			if err != nil {
+				return usage(err)
+			}
+			if html != "" {
+				if _, err := replaceFile(html, study.Compare); err != nil {
+					return err
+				}
+			}
+			if asJSON {
+				return printJSON(cmd.OutOrStdout(), study.Comparison)
+			}
+			return printComparison(cmd.OutOrStdout(), study.Comparison)
+		},
+	}
+	resultsFlag(c, &results)
+	c.Flags().StringVar(&html, "html", "", "write the page to this file as well")
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	c.Flags().StringArrayVar(&metrics, "metric", nil, "metric to compare, with a plus for the expanded view; repeatable")
+	return c
+}
+
+// measureOf reads "recall" or "recall+".
+func measureOf(s string) compare.Measure {
+	if name, ok := strings.CutSuffix(s, "+"); ok {
+		return compare.Measure{Metric: name, View: evalkit.Expanded}
+	}
+	return compare.Measure{Metric: s, View: evalkit.HitOnly}
+}
+
+// printComparison prints a table per sheet, warnings first.
+func printComparison(w io.Writer, c *compare.Comparison) error {
+	p := &printer{w: w}
+	for i, col := range c.Columns {
+		badge := col.Badge
+		if col.Muted {
+			badge = "(" + badge + ")"
+		}
+		p.f("%s  %s  %s  %s\n", letter(i), badge, col.Name, col.ID)
+	}
+	for _, warning := range c.Warnings {
+		p.f("warning: %s\n", warning.Text)
+	}
+	for _, s := range c.Sheets {
+		p.f("\n%s · %d questions in common\n", s.Title, s.Common)
+		if p.err == nil {
+			p.err = printSheet(w, c, s)
+		}
+	}
+	p.f("\n%s; intervals %.0f %%. A plus marks the expanded view.\n", c.Family, 100*c.Family.Level)
+	return p.err
+}
+
+// letter names a column: A, B, …
+func letter(i int) string { return string(rune('A' + i%26)) }
+
+func printSheet(w io.Writer, c *compare.Comparison, s compare.Sheet) error {
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	across := s.Title == compare.AllStrategies
+	fmt.Fprint(tw, "metric")
+	for i, a := range s.Arms {
+		name := letter(i)
+		if a != nil && across {
+			name = a.Strategy
+			if len(c.Columns) > 1 {
+				name = letter(a.Column) + " " + name
+			}
+		}
+		fmt.Fprintf(tw, "\t%s", name)
+		if i > 0 {
+			fmt.Fprint(tw, "\tΔ\tinterval\tp\tbetter/equal/worse\tverdict")
+		}
+	}
+	fmt.Fprintln(tw)
+	for _, r := range s.Rows {
+		fmt.Fprint(tw, r.Measure)
+		for i, cell := range r.Cells {
+			fmt.Fprintf(tw, "\t%s", number(cell.Mean))
+			if cell.Failed > 0 {
+				fmt.Fprintf(tw, " (%d of %d failed)", cell.Failed, cell.N)
+			}
+			if i > 0 {
+				printDelta(tw, cell.Delta)
+			}
+		}
+		fmt.Fprintln(tw)
+	}
+	return tw.Flush()
+}
+
+func printDelta(w io.Writer, d *compare.Delta) {
+	if d == nil {
+		fmt.Fprint(w, "\t–\t–\t–\t–\t–")
+		return
+	}
+	fmt.Fprintf(w, "\t%+.4g\t", d.Mean)
+	if i := d.Interval(); i != nil {
+		fmt.Fprintf(w, "[%+.3g, %+.3g]", i.Lo, i.Hi)
+	} else {
+		fmt.Fprint(w, "–")
+	}
+	p := "–"
+	if d.Holm != nil {
+		p = fmt.Sprintf("%.4f", *d.Holm)
+	}
+	fmt.Fprintf(w, "\t%s\t%d/%d/%d\t%s", p, d.Win, d.Tie, d.Loss, d.Verdict)
+}

@@ -1,0 +1,337 @@
+package report
+
+import (
+	"fmt"
+	"html/template"
+	"io"
+
+	"github.com/chunkeval/chunkeval/evalkit"
+	"github.com/chunkeval/chunkeval/evalkit/chart"
+	"github.com/chunkeval/chunkeval/evalkit/compare"
+)
+
+// compareView is a Comparison as a page shows it.
+type compareView struct {
+	Columns   []columnView
+	General   []compare.Warning // not about one column
+	Family    compare.Family
+	AxisNames []string
+	Sheets    []sheetView
+	Charts    []*chart.Chart
+}
+
+type columnView struct {
+	compare.Column
+	Badge    Badge
+	Embedder string
+}
+
+type sheetView struct {
+	Title   string
+	Common  int
+	LeftOut []string
+	Heads   []headView
+	Rows    []compareRow
+}
+
+type headView struct {
+	Column  int
+	Name    string
+	Badge   Badge
+	Missing bool
+}
+
+type compareRow struct {
+	compare.Row
+	Doc   string
+	Cells []compareCell
+}
+
+type compareCell struct {
+	compare.Cell
+	Value  float64
+	Column int
+	Higher bool
+	Delta  *deltaView
+}
+
+type deltaView struct {
+	*compare.Delta
+	Interval      *compare.Interval
+	P, Holm       float64
+	HasP          bool
+	Detectable    float64
+	HasDetectable bool
+	Clear         bool // the interval leaves out 0
+}
+
+func newCompare(c *compare.Comparison, entries []*Entry) (compareView, error) {
+	v := compareView{Family: c.Family}
+	byID := map[string]*Entry{}
+	for _, x := range entries {
+		byID[x.ID] = x
+	}
+	for _, col := range c.Columns {
+		cv := columnView{Column: col}
+		if x := byID[col.ID]; x != nil {
+			cv.Badge = x.Badge
+		}
+		for i, a := range col.Axes {
+			if len(v.AxisNames) <= i {
+				v.AxisNames = append(v.AxisNames, a.Name)
+			}
+			if a.Name == compare.AxisEmbedder {
+				cv.Embedder = a.Value
+			}
+		}
+		v.Columns = append(v.Columns, cv)
+	}
+	for _, w := range c.Warnings {
+		if !w.Columns {
+			v.General = append(v.General, w)
+		}
+	}
+	for i := range c.Sheets {
+		v.Sheets = append(v.Sheets, newSheet(c, &c.Sheets[i], v.Columns))
+	}
+	bars, err := compareChart(c)
+	if err != nil {
+		return v, err
+	}
+	v.Charts = append(v.Charts, bars...)
+	return v, nil
+}
+
+func newSheet(c *compare.Comparison, s *compare.Sheet, columns []columnView) sheetView {
+	v := sheetView{Title: s.Title, Common: s.Common}
+	for _, id := range s.LeftOut {
+		v.LeftOut = append(v.LeftOut, string(id))
+	}
+	across := len(c.Sheets) == 1 && s.Title == compare.AllStrategies
+	at := make([]int, len(s.Arms))
+	for i, a := range s.Arms {
+		h := headView{Column: i, Missing: a == nil}
+		switch {
+		case a == nil:
+			h.Name = columns[i].Name
+		case across:
+			h.Column, h.Name, h.Badge = a.Column, a.Strategy, Badge{a.Arm.Window, nameOf(a.Strategy) != "fixed_size"}
+			if len(c.Columns) > 1 {
+				h.Name += " · " + columns[a.Column].Name
+			} else {
+				h.Column = i // the strategies of one Experiment are the columns
+			}
+		default:
+			h.Name, h.Badge = columns[i].Name, Badge{a.Arm.Window, nameOf(a.Strategy) != "fixed_size"}
+		}
+		at[i] = h.Column
+		v.Heads = append(v.Heads, h)
+	}
+	for _, row := range s.Rows {
+		r := compareRow{Row: row, Doc: compare.InfoOf(row.Metric).Doc}
+		for i, cell := range row.Cells {
+			r.Cells = append(r.Cells, newCell(cell, at[i], row.Higher))
+		}
+		v.Rows = append(v.Rows, r)
+	}
+	return v
+}
+
+func newCell(c compare.Cell, column int, higher bool) compareCell {
+	out := compareCell{Cell: c, Column: column, Higher: higher}
+	if c.Mean != nil {
+		out.Value = *c.Mean
+	}
+	if d := c.Delta; d != nil {
+		out.Delta = &deltaView{Delta: d, Interval: d.Interval()}
+		out.Delta.Clear = d.Interval() != nil && !d.Interval().Contains(0)
+		if d.P != nil && d.Holm != nil {
+			out.Delta.P, out.Delta.Holm, out.Delta.HasP = *d.P, *d.Holm, true
+		}
+		if d.Detectable != nil {
+			out.Delta.Detectable, out.Delta.HasDetectable = *d.Detectable, true
+		}
+	}
+	return out
+}
+
+// compareChart draws recall and tokens of the expanded view with intervals.
+func compareChart(c *compare.Comparison) ([]*chart.Chart, error) {
+	var out []*chart.Chart
+	for _, m := range []compare.Measure{{Metric: "recall", View: "expanded"}, {Metric: "context_tokens", View: "expanded"}} {
+		t := chart.BarTable{
+			Title: barTitle(m), Axis: m.Metric, GroupHead: "strategy", SeriesHead: "Experiment",
+			Note: fmt.Sprintf("Whiskers are %.0f %% intervals of the mean itself; whether two differ stands in the table, which pairs by question.", 100*c.Family.Level),
+		}
+		for _, col := range c.Columns {
+			if col.Gap == "" {
+				t.Series = append(t.Series, chart.BarSeries{Name: col.Name})
+			}
+		}
+		any := false
+		for i := range c.Sheets {
+			any = addBars(&t, c, &c.Sheets[i], m) || any
+		}
+		if !any {
+			continue
+		}
+		x, err := chart.Bars(t)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, x)
+	}
+	return out, nil
+}
+
+func barTitle(m compare.Measure) string {
+	if m.Metric == "recall" {
+		return "Recall of hits and neighbors"
+	}
+	return "Context tokens of hits and neighbors"
+}
+
+// addBars adds the arms of a sheet: a group per strategy, a series per column.
+func addBars(t *chart.BarTable, c *compare.Comparison, s *compare.Sheet, m compare.Measure) bool {
+	series := map[int]int{} // column -> series
+	for i, col := range c.Columns {
+		if col.Gap == "" {
+			series[i] = len(series)
+		}
+	}
+	any := false
+	for _, row := range s.Rows {
+		if row.Measure != m {
+			continue
+		}
+		groups := map[string]int{}
+		for i, cell := range row.Cells {
+			if s.Arms[i] == nil || cell.Mean == nil {
+				continue
+			}
+			g, ok := groups[s.Arms[i].Strategy]
+			if !ok {
+				g = len(t.Groups)
+				groups[s.Arms[i].Strategy] = g
+				t.Groups = append(t.Groups, s.Arms[i].Strategy)
+				for j := range t.Series {
+					t.Series[j].Values = append(t.Series[j].Values, chart.Value{})
+				}
+			}
+			v := &t.Series[series[s.Arms[i].Column]].Values[g]
+			v.Value = cell.Mean
+			if cell.Interval != nil {
+				v.Lo, v.Hi = &cell.Interval.Lo, &cell.Interval.Hi
+			}
+			any = true
+		}
+	}
+	return any
+}
+
+// Fragment returns the Comparison as HTML: warnings, columns, charts and tables.
+func (s *Study) Fragment() (template.HTML, error) {
+	v, err := newCompare(s.Comparison, s.Experiments)
+	if err != nil {
+		return "", err
+	}
+	return render("compare", v)
+}
+
+// Compare writes the Comparison as a page that stands alone, with the values of
+// all questions and the details of those that moved most.
+func (s *Study) Compare(w io.Writer) error {
+	v, err := newCompare(s.Comparison, s.Experiments)
+	if err != nil {
+		return err
+	}
+	p := page{Title: "Compare", Alone: true, name: "compare", Body: v}
+	add := func(name string, value any) error {
+		b, err := toJSON(value)
+		p.Data = append(p.Data, Script{name, b})
+		return err
+	}
+	if err := add("columns", v.ids()); err != nil {
+		return err
+	}
+	for _, x := range s.Experiments {
+		l, err := compare.Load(compare.Input{ID: x.ID, Source: x.Source}, s.options)
+		if err != nil {
+			return err
+		}
+		if err := add("scores/"+x.ID, newScores(x, l)); err != nil {
+			return err
+		}
+	}
+	if err := s.details(add); err != nil {
+		return err
+	}
+	return p.write(w)
+}
+
+// movedDetails is the number of questions, per strategy and column, whose details
+// a page that stands alone holds: those that moved most.
+const movedDetails = 12
+
+// details adds the fragments of the questions that moved most between the
+// baseline and any column, in the recall of the expanded view.
+func (s *Study) details(add func(name string, value any) error) error {
+	wanted := map[string]map[int]bool{} // Experiment and strategy -> queries
+	mark := func(a *compare.Arm, i int) {
+		key := a.Experiment + " " + a.Strategy
+		if wanted[key] == nil {
+			wanted[key] = map[int]bool{}
+		}
+		wanted[key][i] = true
+	}
+	for _, sheet := range s.Comparison.Sheets {
+		var base *compare.Arm
+		for _, info := range sheet.Arms {
+			switch {
+			case info == nil:
+			case base == nil:
+				base = info.Arm
+			default:
+				for _, m := range compare.Moved(base, info.Arm, compare.Measure{Metric: "recall", View: evalkit.Expanded}, movedDetails) {
+					mark(base, m.Base)
+					mark(info.Arm, m.Arm)
+				}
+			}
+		}
+	}
+	for _, x := range s.Experiments {
+		for i, e := range x.Effective {
+			if err := s.addDetails(x, i, wanted[x.ID+" "+e.Strategy], add); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// addDetails adds the fragments of some queries of one strategy, by page.
+func (s *Study) addDetails(x *Entry, strategy int, queries map[int]bool, add func(string, any) error) error {
+	o, err := x.open(strategy)
+	if err != nil {
+		return err
+	}
+	for p := range (len(o.queries) + perPage - 1) / perPage {
+		fragments := map[string]string{}
+		for i := p * perPage; i < min(len(o.queries), (p+1)*perPage); i++ {
+			if !queries[i] {
+				continue
+			}
+			q := o.question(i)
+			q.Limit = chunkRunes
+			html, err := q.Fragment()
+			if err != nil {
+				return err
+			}
+			fragments[string(o.queries[i].ID)] = string(html)
+		}
+		if err := add(fmt.Sprintf("q/%s/%d/%d", x.ID, strategy, p), fragments); err != nil {
+			return err
+		}
+	}
+	return nil
+}

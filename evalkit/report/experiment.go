@@ -1,0 +1,244 @@
+package report
+
+import (
+	"fmt"
+
+	"github.com/chunkeval/chunkeval/evalkit"
+	"github.com/chunkeval/chunkeval/evalkit/chart"
+	"github.com/chunkeval/chunkeval/evalkit/compare"
+)
+
+// experimentView is the detail of one Experiment.
+type experimentView struct {
+	*Entry
+	Table  strategyTable
+	Charts []*chart.Chart
+	Sheet  sheetView // its strategies, compared
+	Family compare.Family
+}
+
+func newExperiment(x *Entry, l *compare.Loaded, o compare.Options) (experimentView, error) {
+	v := experimentView{Entry: x, Table: newStrategyTable(x, compare.Headline())}
+	c, err := compare.New([]*compare.Loaded{l}, o)
+	if err != nil {
+		return v, err
+	}
+	if err := x.look(o); err != nil {
+		return v, err
+	}
+	whole, err := newCompare(c, []*Entry{x})
+	if err != nil {
+		return v, err
+	}
+	v.Sheet, v.Family = whole.Sheets[0], c.Family
+	v.Charts, err = experimentCharts(x)
+	return v, err
+}
+
+func experimentCharts(x *Entry) ([]*chart.Chart, error) {
+	var out []*chart.Chart
+	for _, make := range []func([]*Entry) (*chart.Chart, error){curveChart, attributionChart, waterfallChart} {
+		c, err := make([]*Entry{x})
+		if err != nil {
+			return nil, err
+		}
+		if c != nil {
+			out = append(out, c)
+		}
+	}
+	return out, nil
+}
+
+// label names an arm in a chart: the strategy, the window where it expands, and
+// the Experiment where there are several.
+func label(x *Entry, strategy string, w evalkit.Window, several bool) string {
+	out := strategy
+	if w != (evalkit.Window{}) {
+		out += " " + w.String()
+	}
+	if several {
+		out += " · " + x.Spec.Name
+	}
+	return out
+}
+
+// curveChart draws recall against context tokens for every strategy and window.
+// A curve that another Experiment has as well is drawn once.
+func curveChart(all []*Entry) (*chart.Chart, error) {
+	t := chart.CurveTable{
+		Title: "Recall against context tokens", XAxis: "mean context tokens", YAxis: "recall of what is sent",
+		Note: "Each point sends one hit more; a hit with its neighbors is one unit. Compare curves at the same number of tokens.",
+	}
+	for _, x := range all {
+		for _, l := range x.Looks {
+			for _, c := range l.Curves {
+				s := chart.CurveSeries{Name: label(x, l.Strategy, c.Window, len(all) > 1)}
+				for _, p := range c.Points {
+					s.Points = append(s.Points, curvePoint(p, c.Window))
+				}
+				t.Series = append(t.Series, s)
+			}
+		}
+	}
+	if len(t.Series) == 0 {
+		return nil, nil
+	}
+	return chart.Curve(t)
+}
+
+func curvePoint(p compare.Point, w evalkit.Window) chart.CurvePoint {
+	y := p.Recall
+	out := chart.CurvePoint{X: p.Tokens, Y: &y, Label: fmt.Sprintf("k=%d %s", p.Depth, w)}
+	if p.Interval != nil {
+		lo, hi := p.Interval.Lo, p.Interval.Hi
+		out.Lo, out.Hi = &lo, &hi
+	}
+	return out
+}
+
+// attributionChart parts the recall of expanded strategies by distance; nil if
+// nothing was expanded.
+func attributionChart(all []*Entry) (*chart.Chart, error) {
+	t := chart.StackTable{
+		Title: "Where the recall comes from", Axis: "recall", RowHead: "strategy",
+		Note: "Gold text that a hit covers counts for the hits; the rest for the nearest neighbor.",
+	}
+	var expanded []*Look
+	prev, next := 0, 0
+	for _, x := range all {
+		for _, l := range x.Looks {
+			if l.Window != (evalkit.Window{}) && l.Err == nil {
+				expanded = append(expanded, l)
+				t.Rows = append(t.Rows, chart.StackRow{Name: label(x, l.Strategy, l.Window, len(all) > 1)})
+				prev, next = max(prev, l.Window.Prev), max(next, l.Window.Next)
+			}
+		}
+	}
+	if len(expanded) == 0 {
+		return nil, nil
+	}
+	at := map[int]int{}
+	for _, d := range distances(prev, next) {
+		at[d] = len(t.Parts)
+		t.Parts = append(t.Parts, partName(d))
+	}
+	for i, l := range expanded {
+		t.Rows[i].Values = make([]*float64, len(t.Parts))
+		for _, share := range l.Attribution {
+			t.Rows[i].Values[at[share.Distance]] = &share.Recall
+		}
+	}
+	return chart.Stack(t)
+}
+
+// distances returns 0, then the previous and the next ones by distance.
+func distances(prev, next int) []int {
+	out := []int{0}
+	for d := 1; d <= max(prev, next); d++ {
+		if d <= prev {
+			out = append(out, -d)
+		}
+		if d <= next {
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
+func partName(distance int) string {
+	switch {
+	case distance < 0:
+		return fmt.Sprintf("previous %d", -distance)
+	case distance > 0:
+		return fmt.Sprintf("next %d", distance)
+	}
+	return "hits"
+}
+
+func waterfallChart(all []*Entry) (*chart.Chart, error) {
+	t := chart.WaterfallTable{
+		Title: "Where recall is lost", Axis: "recall", SeriesHead: "strategy",
+		Note:   "From what the chunking allows, over what the retriever found, to what a perfect order of it and the real order send.",
+		Levels: []string{"chunking allows", "retriever found", "perfect order", "hits"},
+	}
+	for _, x := range all {
+		for _, l := range x.Looks {
+			if l.Err == nil {
+				w := l.Waterfall
+				t.Series = append(t.Series, chart.WaterfallSeries{Name: label(x, l.Strategy, evalkit.Window{}, len(all) > 1), Values: pointers(w.Segmentation, w.Candidates, w.Oracle, w.Actual)})
+			}
+		}
+	}
+	if len(t.Series) == 0 {
+		return nil, nil
+	}
+	return chart.Waterfall(t)
+}
+
+func pointers(values ...float64) []*float64 {
+	out := make([]*float64, len(values))
+	for i := range values {
+		out[i] = &values[i]
+	}
+	return out
+}
+
+// scoresData is what the script of an Experiment's questions reads.
+type scoresData struct {
+	ID         string           `json:"id"`
+	Strategies []scoredStrategy `json:"strategies"`
+	Measures   []string         `json:"measures"`
+	Higher     []bool           `json:"higher"`
+	Queries    [][2]string      `json:"queries"` // id, text
+	Kinds      []string         `json:"kinds"`   // "", "unanswerable" or "no gold"
+	PerPage    int              `json:"per_page"`
+}
+
+type scoredStrategy struct {
+	Name   string       `json:"name"`
+	Badge  string       `json:"badge"`
+	Values [][]*float64 `json:"values"` // per measure and query; null: no value
+	Failed []int        `json:"failed"` // queries, by place
+}
+
+// perPage is the number of questions in one file of fragments.
+const perPage = 25
+
+func newScores(x *Entry, l *compare.Loaded) scoresData {
+	d := scoresData{ID: x.ID, PerPage: perPage}
+	for _, m := range compare.Headline() {
+		d.Measures, d.Higher = append(d.Measures, m.String()), append(d.Higher, compare.InfoOf(m.Metric).Higher)
+	}
+	for i, a := range l.Arms {
+		s := scoredStrategy{Name: a.Strategy, Badge: a.Window.String(), Failed: []int{}}
+		for j, q := range a.Queries {
+			if a.Failed[j] {
+				s.Failed = append(s.Failed, j)
+			}
+			if i == 0 {
+				d.Queries, d.Kinds = append(d.Queries, [2]string{string(q.ID), q.Text}), append(d.Kinds, kindOf(q))
+			}
+		}
+		for _, m := range compare.Headline() {
+			values := make([]*float64, len(a.Queries))
+			for j := range a.Queries {
+				if v, ok := a.Value(m, j); ok {
+					values[j] = rounded(v)
+				}
+			}
+			s.Values = append(s.Values, values)
+		}
+		d.Strategies = append(d.Strategies, s)
+	}
+	return d
+}
+
+func kindOf(q evalkit.Query) string {
+	switch {
+	case q.Unanswerable:
+		return "unanswerable"
+	case len(q.Gold()) == 0:
+		return "no gold"
+	}
+	return ""
+}

@@ -1,0 +1,193 @@
+package report
+
+import (
+	"embed"
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/chunkeval/chunkeval/evalkit"
+	"github.com/chunkeval/chunkeval/evalkit/chart"
+	"github.com/chunkeval/chunkeval/evalkit/compare"
+)
+
+//go:embed templates/*.tmpl
+var templateFiles embed.FS
+
+//go:embed assets/evalkit.css
+var styleSheet string
+
+//go:embed assets/evalkit.js
+var script string
+
+// templates never changes after it was parsed.
+var templates = template.Must(template.New("").Funcs(template.FuncMap{
+	"plural": plural, "number": number, "score": score, "percent": percent, "signed": signed, "pvalue": pvalue,
+	"distance": distance, "cell": cell, "value": value, "interval": interval,
+	"figure": chart.HTML, "short": short, "times100": func(v float64) float64 { return 100 * v },
+	"deref": func(v *float64) float64 { return *v }, "points": func(v float64) string { return signed(math.Round(1000*v) / 10) },
+}).ParseFS(templateFiles, "templates/*.tmpl"))
+
+// A page is one HTML document.
+type page struct {
+	Title string
+	// Root is the way from this page to the site's root, "" or "../../"; the
+	// page stands alone if Alone is set.
+	Root  string
+	Alone bool
+	Live  bool     // served: queries and runs can be started
+	Data  []Script // data that scripts read, inlined in a page that stands alone
+	Body  any
+	name  string // of the template
+}
+
+// A Script is data for the page's script: evalkit.data[Name] = JSON.
+type Script struct {
+	Name string
+	JSON template.JS
+}
+
+// Style and the other methods are what a page that stands alone holds.
+func (page) Style() template.CSS { return template.CSS(chart.Style() + styleSheet) }
+
+// Scripts returns the library and the scripts of a page that stands alone.
+func (p page) Scripts() template.JS {
+	return template.JS(chart.Inline() + "\n" + chart.Script() + "\n" + script)
+}
+
+// Fallback returns where the chart library is loaded from if it is not at hand.
+func (page) Fallback() string {
+	if _, ok := chart.Library(); ok {
+		return ""
+	}
+	return chart.CDN()
+}
+
+// Content renders the body of the page.
+func (p page) Content() (template.HTML, error) {
+	return render(p.name, p.Body)
+}
+
+func (p page) write(w io.Writer) error { return templates.ExecuteTemplate(w, "page", p) }
+
+// toJSON encodes v for a script: <, > and & are escaped, so that no text can
+// end the script element.
+func toJSON(v any) (template.JS, error) {
+	b, err := json.Marshal(v)
+	return template.JS(b), err
+}
+
+// render executes one template.
+func render(name string, v any) (template.HTML, error) {
+	var b strings.Builder
+	err := templates.ExecuteTemplate(&b, name, v)
+	return template.HTML(b.String()), err
+}
+
+// rounded keeps four places, for data that scripts show.
+func rounded(v float64) *float64 {
+	r := math.Round(v*1e4) / 1e4
+	return &r
+}
+
+func plural(n int, what string) string {
+	switch {
+	case n == 1:
+		return what
+	case strings.HasSuffix(what, "y"):
+		return strings.TrimSuffix(what, "y") + "ies"
+	}
+	return what + "s"
+}
+
+// number prints a metric: three places for fractions, none for large counts.
+func number(v float64) string {
+	switch {
+	case v == math.Trunc(v) && math.Abs(v) < 1e6 && math.Abs(v) >= 2:
+		return strconv.FormatFloat(v, 'f', 0, 64)
+	case math.Abs(v) >= 100:
+		return strconv.FormatFloat(v, 'f', 0, 64)
+	case math.Abs(v) >= 10:
+		return strconv.FormatFloat(v, 'f', 1, 64)
+	}
+	return strconv.FormatFloat(v, 'f', 3, 64)
+}
+
+func score(v float64) string { return strconv.FormatFloat(v, 'f', 4, 64) }
+
+func percent(v float64) string { return fmt.Sprintf("%.0f %%", 100*v) }
+
+// signed prints a difference with its sign; a true minus.
+func signed(v float64) string {
+	s := number(math.Abs(v))
+	switch {
+	case v > 0:
+		return "+" + s
+	case v < 0:
+		return "−" + s
+	}
+	return s
+}
+
+func pvalue(p float64) string {
+	switch {
+	case p < 0.001:
+		return "< 0.001"
+	case p == 1:
+		return "1"
+	}
+	return fmt.Sprintf("%.3f", p)
+}
+
+func interval(i *compare.Interval) string {
+	if i == nil {
+		return ""
+	}
+	return "[" + plain(i.Lo) + ", " + plain(i.Hi) + "]"
+}
+
+// plain prints a number with a true minus and no plus.
+func plain(v float64) string { return strings.TrimPrefix(signed(v), "+") }
+
+func distance(d int) string {
+	if d < 0 {
+		return fmt.Sprintf("%d before the text", -d)
+	}
+	return fmt.Sprintf("%d after the text", d)
+}
+
+// value prints a number that may not exist.
+func value(v *float64) string {
+	if v == nil {
+		return "n/a"
+	}
+	return number(*v)
+}
+
+// cell is a table cell with a number that sorts as a number.
+func cell(v *float64, title string) template.HTML {
+	if v == nil {
+		return template.HTML(`<td class="num na" title="` + template.HTMLEscapeString(title) + `">n/a</td>`)
+	}
+	return template.HTML(fmt.Sprintf(`<td class="num" data-v="%v">%s</td>`, *v, number(*v)))
+}
+
+// short is the part of a strategy or name that fits a heading.
+func short(s string, n int) string {
+	if r := []rune(s); len(r) > n {
+		return string(r[:n-1]) + "…"
+	}
+	return s
+}
+
+// viewName says a view in words.
+func viewName(v evalkit.View) string {
+	if v == evalkit.Expanded {
+		return "hits and neighbors"
+	}
+	return "hits"
+}

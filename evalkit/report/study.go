@@ -1,0 +1,169 @@
+package report
+
+import (
+	"fmt"
+	"sync"
+
+	"github.com/chunkeval/chunkeval/evalkit"
+	"github.com/chunkeval/chunkeval/evalkit/compare"
+	"github.com/chunkeval/chunkeval/evalkit/experiment"
+	"github.com/chunkeval/chunkeval/evalkit/token"
+)
+
+// A Study is Experiments of one data set, looked at together: what a report is
+// made of.
+type Study struct {
+	Experiments    []*Entry // without gaps
+	Comparison     *compare.Comparison
+	Recommendation *compare.Recommendation
+	Dataset        *evalkit.Dataset // of the first Experiment
+	options        compare.Options
+}
+
+// An Entry is one Experiment of a Study.
+type Entry struct {
+	experiment.Record
+	Badge    Badge
+	Overview *experiment.Result
+	Source   experiment.Source
+	Looks    []*Look // per strategy; nil until they are computed
+
+	once    sync.Once
+	lookErr error
+}
+
+// A Look holds the decision aids of one strategy.
+type Look struct {
+	Strategy    string
+	Short       string // strategy with the badge in force where it expands
+	Window      evalkit.Window
+	Chunks      experiment.ChunkStats
+	Curves      []*compare.Curve // ±0/0, and the window in force if it is another
+	Attribution []compare.Share
+	Placebo     *compare.Placebo // nil without neighbors
+	Waterfall   compare.Waterfall
+	Boundary    compare.Boundary
+	Err         error // why there are no aids: a tokenizer of a notebook
+}
+
+// NewStudy loads and compares Experiments; the first is the baseline.
+func NewStudy(in []compare.Input, margin float64, o compare.Options) (*Study, error) {
+	s := &Study{options: o}
+	var all []*compare.Loaded
+	for _, x := range in {
+		l, err := compare.Load(x, o)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, l)
+		if x.Gap != "" {
+			continue
+		}
+		overview, err := x.Source.Overview()
+		if err != nil {
+			return nil, err
+		}
+		s.Experiments = append(s.Experiments, &Entry{Record: overview.Record, Badge: badgeOf(overview.Record), Overview: overview, Source: x.Source})
+	}
+	return s, s.complete(all, margin)
+}
+
+// complete compares what was loaded.
+func (s *Study) complete(all []*compare.Loaded, margin float64) (err error) {
+	if s.Comparison, err = compare.New(all, s.options); err != nil {
+		return err
+	}
+	if s.Dataset, err = s.Experiments[0].Source.Dataset(); err != nil {
+		return err
+	}
+	s.Recommendation = compare.Recommend(s.Comparison.Arms, margin, s.options)
+	return nil
+}
+
+// Look computes the decision aids of all strategies.
+func (s *Study) Look() error {
+	for _, x := range s.Experiments {
+		if err := x.look(s.options); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// look computes the decision aids of x, once.
+func (x *Entry) look(o compare.Options) error {
+	x.once.Do(func() { x.lookErr = x.lookAt(o) })
+	return x.lookErr
+}
+
+func (x *Entry) lookAt(o compare.Options) error {
+	ds, err := x.Source.Dataset()
+	if err != nil {
+		return err
+	}
+	for i, e := range x.Effective {
+		st, err := x.Source.Strategy(i)
+		if err != nil {
+			return err
+		}
+		look := &Look{Strategy: e.Strategy, Window: st.Window, Chunks: e.Chunks}
+		x.Looks = append(x.Looks, look)
+		l, err := compare.NewLook(x.Record, st, ds)
+		if err != nil {
+			look.Err = err
+			continue
+		}
+		look.Curves = []*compare.Curve{l.Curve(evalkit.Window{}, o)}
+		if st.Window != (evalkit.Window{}) {
+			look.Curves = append(look.Curves, l.Curve(st.Window, o))
+		}
+		look.Attribution, look.Placebo = l.Attribution(), l.Placebo(o)
+		look.Waterfall, look.Boundary = l.Waterfall(), l.Boundary()
+	}
+	return nil
+}
+
+// opened is one strategy with all that its questions need.
+type opened struct {
+	entry    *Entry
+	strategy int
+	result   *experiment.StrategyResult
+	queries  []evalkit.Query
+	texts    *evalkit.Texts
+}
+
+// open reads strategy i of x.
+func (x *Entry) open(i int) (*opened, error) {
+	ds, err := x.Source.Dataset()
+	if err != nil {
+		return nil, err
+	}
+	tok, err := token.Parse(x.Spec.Tokenizer)
+	if err != nil {
+		return nil, fmt.Errorf("experiment %q: %w", x.ID, err)
+	}
+	st, err := x.Source.Strategy(i)
+	if err != nil {
+		return nil, err
+	}
+	return &opened{x, i, st, ds.Queries, evalkit.NewTexts(ds.Docs, tok)}, nil
+}
+
+// question returns what was stored for query i.
+func (o *opened) question(i int) Question {
+	return NewQuestion(o.entry.Record, o.result, o.queries[i], &o.result.Queries[i], o.texts)
+}
+
+// Question returns what strategy i of x stored for a query.
+func (x *Entry) Question(i int, id evalkit.QueryID) (Question, error) {
+	o, err := x.open(i)
+	if err != nil {
+		return Question{}, err
+	}
+	for j, q := range o.queries {
+		if q.ID == id {
+			return o.question(j), nil
+		}
+	}
+	return Question{}, fmt.Errorf("experiment %q has no query %q", x.ID, id)
+}
