@@ -27,7 +27,7 @@ fi
 command -v npm >/dev/null || warn "npm is not installed"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-(cd "$work" && npm pack --silent "echarts@$version" >/dev/null 2>npm.log) || warn "npm could not fetch echarts@$version: $(tail -n 1 "$work/npm.log")"
+(cd "$work" && npm pack --silent "echarts@$version" >/dev/null 2>&1) || warn "npm could not fetch echarts@$version"
 if ! has "$work/echarts-$version.tgz" "$package"; then
 	echo "fetch_echarts: echarts-$version.tgz does not have the pinned sha512; nothing was installed" >&2
 	exit 1

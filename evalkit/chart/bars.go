@@ -48,7 +48,7 @@ func Bars(t BarTable) (*Chart, error) {
 			x.Data = t.barData(i)
 		}))
 	}
-	patches := namePatches("yAxis.0")
+	patches := append(namePatches("yAxis.0"), patterns(len(t.Series))...)
 	if t.hasIntervals() {
 		b.Overlap(t.intervals())
 		for i := range t.Series {
@@ -61,13 +61,16 @@ func Bars(t BarTable) (*Chart, error) {
 			)
 		}
 	}
-	thick := 13
-	if len(t.Series) == 1 {
+	thick := 13 // pixels of a bar
+	switch {
+	case len(t.Series) == 1:
 		thick = 18
+	case len(t.Series) > 12:
+		thick = 10
 	}
 	// A band holds the bars, gaps of 30 % between them and 20 % around them.
 	band := max(int(float64(thick)*(1.3*float64(len(t.Series))-0.3)/0.8), 30)
-	f := frame{title: t.Title, note: t.Note, top: edge, plot: plotHeight(t.Groups, band), legend: names, decals: true}
+	f := frame{title: t.Title, note: t.Note, top: edge, plot: plotHeight(t.Groups, band), legend: names, names: t.Groups}
 	return f.build(b, t.table(), patches...)
 }
 

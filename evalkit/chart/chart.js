@@ -72,15 +72,30 @@
     };
   }
 
+  // How many columns of a height the entries of the legend fill.
+  function columnsAt(entries, height) {
+    var columns = 1;
+    var y = 0;
+    entries.forEach(function (h) {
+      if (y > 0 && y + h > height) {
+        columns++;
+        y = 0;
+      }
+      y += h + GAP;
+    });
+    return columns;
+  }
+
   // Puts the legend into as many columns as fit, and takes the height that this
   // saves off the chart.
   function fold(figure, option, width) {
     var height = Number(figure.dataset.chartHeight);
     var entries = figure.dataset.chartLegend ? figure.dataset.chartLegend.split(' ').map(Number) : [];
-    var columns = Math.min(Math.floor(width / COLUMN), Math.ceil(entries.length / 3));
+    var columns = Math.min(Math.floor(width / COLUMN), Math.ceil(entries.length / 4));
     if (columns < 2) return { option: option, height: height };
     var total = entries.reduce(function (sum, h) { return sum + h + GAP; }, 0);
-    var folded = Math.ceil(total / columns) + Math.max.apply(null, entries) + GAP;
+    var folded = Math.ceil(total / columns);
+    while (columnsAt(entries, folded) > columns) folded++;
     var copy = Object.assign({}, option);
     copy.legend = Object.assign({}, option.legend, { height: folded });
     copy.grid = option.grid.map(function (g) {

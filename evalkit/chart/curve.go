@@ -3,7 +3,10 @@ package chart
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/go-echarts/go-echarts/v2/charts"
 	"github.com/go-echarts/go-echarts/v2/opts"
@@ -31,38 +34,49 @@ type CurvePoint struct {
 	Label     string // the setting, "k=5 ±1/1"
 }
 
-const labelledPoints = 24 // labels of more points would hide one another
+// labelledPoints is up to how many points all are labelled; of more, those of the
+// first series, for labels would hide one another.
+const labelledPoints = 12
 
-// Curve draws lines; the series differ by colour, symbol and dash.
+// manySeries is from how many series on a plot holds the lines alone: labels and
+// intervals would hide them, and are left to the table.
+const manySeries = 9
+
+// Curve draws lines; the series differ by colour, symbol and dash. Of nine
+// series or more the intervals stand in the table only, and the note says so.
 func Curve(t CurveTable) (*Chart, error) {
 	if err := t.check(); err != nil {
 		return nil, fmt.Errorf("curve %q: %w", t.Title, err)
 	}
 	t.SeriesHead = orDefault(t.SeriesHead, "series")
-	points := 0
+	points, few := 0, len(t.Series) < manySeries
 	for _, s := range t.Series {
 		points += len(s.Points)
 	}
 	b := charts.NewLine()
 	b.SetGlobalOptions(valueAxes(t.XAxis, t.YAxis)...)
-	patches := []patch{yNameLeft()}
+	from, to, step := t.bounds()
+	patches := []patch{yNameLeft(), {"yAxis.0.min", from}, {"yAxis.0.max", to}, {"yAxis.0.interval", step}}
 	var names []string
+	hidden := ""
 	table := Table{Head: []string{t.SeriesHead, orDefault(t.XAxis, "x"), orDefault(t.YAxis, "y"), "low", "high", "setting"}}
 	for i, s := range t.Series {
 		sorted := slices.Clone(s.Points)
 		slices.SortStableFunc(sorted, func(a, b CurvePoint) int { return cmp.Compare(a.X, b.X) })
 		names = append(names, s.Name)
-		b.AddSeries(s.Name, nil, line(i, curveData(sorted, len(table.Rows), points <= labelledPoints)))
+		b.AddSeries(s.Name, nil, line(i, curveData(sorted, len(table.Rows), few && (i == 0 || points <= labelledPoints))))
 		at := fmt.Sprintf("series.%d.", i)
 		patches = append(patches, patch{at + "lineStyle.type", dashes[i%len(dashes)]}) // a type may be a list
-		if marks := errorBars(sorted); marks != nil {
+		if marks := errorBars(sorted); marks != nil && few {
 			patches = append(patches, patch{at + "markLine", marks})
+		} else if marks != nil {
+			hidden = " The intervals are in the table."
 		}
 		for _, p := range sorted {
 			table.Rows = append(table.Rows, []Cell{text(s.Name), number(&p.X), number(p.Y), number(p.Lo), number(p.Hi), text(p.Label)})
 		}
 	}
-	f := frame{title: t.Title, note: t.Note, top: 3 * edge, plot: 340, legend: names}
+	f := frame{title: t.Title, note: strings.TrimSpace(t.Note + hidden), top: 3 * edge, plot: 340, legend: names}
 	return f.build(b, table, patches...)
 }
 
@@ -86,6 +100,45 @@ func (t CurveTable) check() error {
 	return distinct("series", names)
 }
 
+// bounds are the ends of the y axis and the step of its ticks: ECharts itself
+// would not count the intervals.
+func (t CurveTable) bounds() (from, to, step float64) {
+	low, high := math.Inf(1), math.Inf(-1)
+	for _, s := range t.Series {
+		for _, p := range s.Points {
+			for _, v := range []*float64{p.Y, p.Lo, p.Hi} {
+				if v != nil {
+					low, high = min(low, *v), max(high, *v)
+				}
+			}
+		}
+	}
+	if low > high {
+		low, high = 0, 1
+	}
+	return roundOut(low, high)
+}
+
+// roundOut widens a range to multiples of a step that is 1, 2 or 5 times a power
+// of ten and goes into it at most six times.
+func roundOut(low, high float64) (from, to, step float64) {
+	if low == high {
+		low, high = low-0.5*math.Abs(low)-0.05, high+0.5*math.Abs(high)+0.05
+	}
+	digits := int(math.Floor(math.Log10((high - low) / 6)))
+	for _, m := range []float64{1, 2, 5, 10} {
+		if step = m * math.Pow10(digits); (high-low)/step <= 6 {
+			break
+		}
+	}
+	const slack = 1e-9                   // of a step: an end that is a multiple stays
+	decimal := func(v float64) float64 { // as it is written, without the error of the product
+		d, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'f', max(0, -digits), 64), 64)
+		return d
+	}
+	return decimal(math.Floor(low/step+slack) * step), decimal(math.Ceil(high/step-slack) * step), decimal(step)
+}
+
 // line is a series with the symbol and the dash of its place.
 func line(i int, data []datum) charts.SeriesOpts {
 	return charts.WithSeriesOpts(func(x *charts.SingleSeries) {
@@ -105,7 +158,7 @@ func curveData(points []CurvePoint, row int, labels bool) []datum {
 		}
 		out[i] = datum{Value: value, Row: row + i}
 		if labels && p.Label != "" {
-			out[i].Label = map[string]any{"show": true, "position": "top", "formatter": plain(p.Label), "fontSize": fontSize - 1}
+			out[i].Label = map[string]any{"show": true, "position": []int{12, 5}, "formatter": plain(p.Label), "fontSize": fontSize - 1}
 		}
 	}
 	return out

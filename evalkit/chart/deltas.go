@@ -23,9 +23,9 @@ type Question struct {
 	Delta *float64
 }
 
-// Deltas draws every question as a thin bar, the largest gain first, up for a
-// gain and down for a loss. None is left out, however many there are; those
-// without a value come last, as a gap.
+// Deltas draws every question as a thin bar, the highest first, up or down as
+// its sign; whether higher is better the note should say. None is left out,
+// however many there are; those without a value come last, as a gap.
 func Deltas(t DeltaTable) (*Chart, error) {
 	if len(t.Questions) == 0 {
 		return nil, fmt.Errorf("deltas %q: no questions", t.Title)
@@ -39,55 +39,59 @@ func Deltas(t DeltaTable) (*Chart, error) {
 	})
 	table := Table{Head: []string{orDefault(t.QuestionHead, "question"), orDefault(t.Axis, "delta")}}
 	names := make([]string, len(sorted))
-	var signs [3][]datum // as signOf
-	gaps := 0
+	var signs [4][]datum // as signOf
 	for i, q := range sorted {
 		if err := finite(q.Delta, fmt.Sprintf("question %q: delta", q.Name)); err != nil {
 			return nil, fmt.Errorf("deltas %q: %w", t.Title, err)
 		}
 		names[i] = q.Name
 		table.Rows = append(table.Rows, []Cell{text(q.Name), number(q.Delta)})
-		if q.Delta == nil {
-			gaps++
-			continue
+		d := datum{Value: []any{i, nil}, Row: i}
+		if q.Delta != nil {
+			d.Value = []any{i, *q.Delta}
 		}
-		at := signOf(*q.Delta)
-		signs[at] = append(signs[at], datum{Value: []any{i, *q.Delta}, Row: i})
+		at := signOf(q.Delta)
+		signs[at] = append(signs[at], d)
 	}
-	return t.build(table, names, signs, gaps)
+	return t.build(table, names, signs)
 }
 
-// signOf is the place of a delta among gains, losses and no changes.
-func signOf(delta float64) int {
+const gap = 3 // the place of deltas that do not exist
+
+// signOf is the place of a delta among the higher, the lower, the unchanged and the gaps.
+func signOf(delta *float64) int {
 	switch {
-	case delta > 0:
+	case delta == nil:
+		return gap
+	case *delta > 0:
 		return 0
-	case delta < 0:
+	case *delta < 0:
 		return 1
 	}
 	return 2
 }
 
-func (t DeltaTable) build(table Table, names []string, signs [3][]datum, gaps int) (*Chart, error) {
+func (t DeltaTable) build(table Table, names []string, signs [4][]datum) (*Chart, error) {
 	b := charts.NewBar()
-	axis := fmt.Sprintf("%d questions, largest gain first", len(names))
-	if gaps > 0 {
-		axis = fmt.Sprintf("%d questions, largest gain first, %d without a value last", len(names), gaps)
-	}
 	b.SetGlobalOptions(
 		charts.WithXAxisOpts(opts.XAxis{
-			Type: "category", Name: axis, NameLocation: "middle", NameGap: 12,
+			Type: "category", Name: fmt.Sprintf("%d questions, highest first", len(names)), NameLocation: "middle", NameGap: 12,
 			AxisLabel: &opts.AxisLabel{Show: opts.Bool(false)}, AxisLine: &opts.AxisLine{OnZero: opts.Bool(true)},
 		}),
 		charts.WithYAxisOpts(opts.YAxis{Type: "value", Name: t.Axis, NameLocation: "end"}),
 	)
 	b.SetXAxis(names)
 	var legend []string
-	for i, kind := range []struct{ name, colour string }{{"gain", gainColour}, {"loss", lossColour}, {"no change", zeroColour}} {
+	for i, kind := range []struct{ name, colour string }{
+		{"higher", higherColour}, {"lower", lowerColour}, {"no change", sameColour}, {"no value, at the right end", "transparent"},
+	} {
+		if i == gap && len(signs[gap]) == 0 {
+			continue
+		}
 		name := fmt.Sprintf("%s (%d)", kind.name, len(signs[i]))
 		legend = append(legend, name)
 		b.AddSeries(name, nil, charts.WithSeriesOpts(func(x *charts.SingleSeries) {
-			x.Data = signs[i]
+			x.Data = append([]datum{}, signs[i]...) // never null
 			x.Color = kind.colour
 			// One bar per place, and no gap that would grow where bars are
 			// thinner than a pixel.

@@ -19,7 +19,7 @@ type HeatTable struct {
 	Values      [][]*float64 // rows × columns; nil is an empty cell
 }
 
-const heatCell = 52 // pixels
+const heatCell = 68 // pixels
 
 // Heat draws a matrix with the number written in each cell.
 func Heat(t HeatTable) (*Chart, error) {
@@ -43,12 +43,12 @@ func Heat(t HeatTable) (*Chart, error) {
 	b.SetGlobalOptions(barAxes(t.Rows, "")...)
 	tall := 0
 	for _, c := range t.Columns {
-		tall = max(tall, lines(c, heatCell+8)*lineHeight)
+		tall = max(tall, lines(c, heatCell-4)*lineHeight)
 	}
 	b.SetGlobalOptions(
 		charts.WithXAxisOpts(opts.XAxis{
 			Type: "category", Data: t.Columns, Position: "top",
-			AxisLabel: &opts.AxisLabel{Show: opts.Bool(true), Width: heatCell + 8, Overflow: "break"},
+			AxisLabel: &opts.AxisLabel{Show: opts.Bool(true), Width: heatCell - 4, Overflow: "break"},
 		}),
 		charts.WithVisualMapOpts(opts.VisualMap{
 			Type: "continuous", Orient: "horizontal", Left: "center", Bottom: "0",
@@ -60,7 +60,7 @@ func Heat(t HeatTable) (*Chart, error) {
 		x.ItemStyle = &opts.ItemStyle{BorderWidth: 1, BorderColor: "transparent"}
 	}))
 	f := frame{
-		title: t.Title, note: t.Note, top: tall + edge, plot: plotHeight(t.Rows, 30) + edge,
+		title: t.Title, note: t.Note, top: tall + 2*edge, plot: plotHeight(t.Rows, 30), names: t.Rows,
 		minWidth: labelWidth + 4*edge + heatCell*len(t.Columns),
 	}
 	patches := append(namePatches("yAxis.0"), namePatches("xAxis.0")...)
@@ -68,7 +68,6 @@ func Heat(t HeatTable) (*Chart, error) {
 	patches = append(patches,
 		patch{"visualMap.0.min", low}, patch{"visualMap.0.max", high}, patch{"visualMap.0.precision", decimals(high - low)},
 		patch{"visualMap.0.text", []string{short(high), orDefault(t.Axis, "value") + "  " + short(low)}},
-		patch{"grid.0.top", edge},
 	)
 	return f.build(b, table, patches...)
 }

@@ -1,15 +1,16 @@
 package chart
 
-// The palette reads on white and on near-black (contrast 3:1 or more on both)
-// and stays apart for the colour-blind. Eight colours, seven patterns, seven
-// symbols and five dashes: their cycles do not fall together, so 30 series are
-// 30 different pictures.
-var palette = []string{"#0077bb", "#d55e00", "#00917c", "#b5509c", "#8a7a00", "#7a6ff0", "#d1495b", "#7f7f7f"}
+// The palette reads on white and on near-black (contrast 3:1 or more on both) and
+// stays apart for the colour-blind: two of its colours differ by 18 or more in
+// CIE L*a*b* as seen with no, red, green or blue deficiency (Machado et al. 2009,
+// severity 1). Six colours, seven patterns, seven symbols and five dashes: their
+// cycles do not fall together, so 30 series are 30 different pictures.
+var palette = []string{"#0077bb", "#d55e00", "#12a76c", "#c70033", "#9541e8", "#a17b9c"}
 
 const (
-	gainColour = "#0077bb"
-	lossColour = "#d55e00"
-	zeroColour = "#7f7f7f"
+	higherColour = "#0077bb"
+	lowerColour  = "#d55e00"
+	sameColour   = "#7f7f7f"
 )
 
 var symbols = []string{"circle", "emptyTriangle", "rect", "emptyDiamond", "triangle", "emptyRect", "diamond"}

@@ -14,13 +14,14 @@ import (
 // Measures in pixels. Texts break at the widths given here, so that a window of
 // 390 pixels and a printed page show them whole.
 const (
-	fontSize    = 12
-	lineHeight  = 15
-	labelWidth  = 150 // of names on the y axis
-	legendWidth = 270 // of names in the legend
-	legendGap   = 6
-	axisHeight  = 44 // numbers and name of the x axis
-	edge        = 10
+	fontSize     = 12
+	lineHeight   = 15
+	labelWidth   = 150 // of names on the y axis
+	legendWidth  = 270 // of names in the legend
+	legendGap    = 6
+	axisHeight   = 44 // numbers and name of the x axis
+	numberHeight = 20 // the numbers alone
+	edge         = 10
 )
 
 // A datum is an item of a series. Row and Col are its place in the table, which
@@ -49,7 +50,7 @@ type frame struct {
 	top, plot   int // pixels
 	legend      []string
 	minWidth    int
-	decals      bool
+	names       []string // of a category y axis, whose labels stand left of the plot
 }
 
 // baseChart is what all charts of go-echarts with x and y axes offer.
@@ -72,7 +73,7 @@ func (f frame) build(b baseChart, t Table, patches ...patch) (*Chart, error) {
 		c.Legend = append(c.Legend, h)
 		below += h + legendGap
 	}
-	c.Height = f.top + f.plot + axisHeight + below + edge
+	c.Height = f.top + f.plot + axisHeight + below
 	b.SetGlobalOptions(f.globals(id, below)...)
 	b.Validate()
 	o, err := asMap(b.JSON())
@@ -92,14 +93,12 @@ func (f frame) build(b baseChart, t Table, patches ...patch) (*Chart, error) {
 
 func (f frame) globals(id string, below int) []charts.GlobalOpts {
 	return []charts.GlobalOpts{
-		// The theme is named so that Validate does not set one; the page's applies.
+		// "white" makes go-echarts write the palette; it is no theme of the page.
 		charts.WithInitializationOpts(opts.Initialization{ChartID: id, Theme: "white"}),
 		charts.WithAnimation(false),
 		charts.WithColorsOpts(palette),
 		charts.WithTooltipOpts(opts.Tooltip{Show: opts.Bool(true), Trigger: "item"}),
-		charts.WithGridOpts(opts.Grid{
-			Left: px(edge), Right: px(3 * edge), Top: px(f.top), Bottom: px(below + edge + axisHeight - 20), ContainLabel: opts.Bool(true),
-		}),
+		charts.WithGridOpts(f.grid(below)),
 		charts.WithLegendOpts(opts.Legend{
 			Show: opts.Bool(len(f.legend) > 0), Type: "plain", Orient: "vertical", Left: "0", Bottom: "0", Align: "left",
 			Data: f.legend, ItemWidth: 36, ItemHeight: 12,
@@ -121,9 +120,33 @@ func (f frame) patches() []patch {
 		// go-echarts writes the animation flag in place of the number.
 		{"progressive", 0},
 	}
-	if f.decals {
-		// go-echarts' AriaDecal has no pattern in it.
-		p = append(p, patch{"aria.decal", map[string]any{"show": true, "decals": decals()}})
+	return p
+}
+
+// grid places the plot. ECharts reserves room for labels itself, but not enough
+// for those that break over lines.
+func (f frame) grid(below int) opts.Grid {
+	g := opts.Grid{Left: px(edge), Right: px(3 * edge), Top: px(f.top), Bottom: px(below + axisHeight), ContainLabel: opts.Bool(false)}
+	if f.names == nil {
+		g.Bottom, g.ContainLabel = px(below+axisHeight-numberHeight), opts.Bool(true)
+		return g
+	}
+	wide := 0.0
+	for _, n := range f.names {
+		wide = max(wide, textWidth(n))
+	}
+	g.Left = px(min(int(wide), labelWidth) + 2*edge)
+	return g
+}
+
+// patterns give each bar series a pattern. ECharts' own way, aria.decal, hands
+// them out anew at every drawing and starts where the last one ended;
+// go-echarts' ItemStyle has none.
+func patterns(series int) []patch {
+	all := decals()
+	p := make([]patch, series)
+	for i := range p {
+		p[i] = patch{fmt.Sprintf("series.%d.itemStyle.decal", i), all[i%len(all)]}
 	}
 	return p
 }
@@ -165,13 +188,17 @@ func px(n int) string { return strconv.Itoa(n) }
 func lines(s string, width int) int {
 	n := 0
 	for part := range strings.SplitSeq(s, "\n") {
-		w := 0.0
-		for _, r := range part {
-			w += runeWidth(r)
-		}
-		n += max(1, int(w*1.05)/width+1)
+		n += int(textWidth(part)*1.05)/width + 1
 	}
 	return n
+}
+
+func textWidth(s string) float64 {
+	w := 0.0
+	for _, r := range s {
+		w += runeWidth(r)
+	}
+	return w
 }
 
 // runeWidth is the width of a character in pixels in a wide font of fontSize.

@@ -29,6 +29,7 @@ type ParetoPoint struct {
 }
 
 // Pareto draws the points; those on the front are filled and joined by steps.
+// Of many points only those on the front are labelled; the table names all.
 func Pareto(t ParetoTable) (*Chart, error) {
 	if err := t.check(); err != nil {
 		return nil, fmt.Errorf("pareto %q: %w", t.Title, err)
@@ -39,7 +40,10 @@ func Pareto(t ParetoTable) (*Chart, error) {
 	var front, others []datum
 	middle := (points[0].X + points[len(points)-1].X) / 2
 	for i, p := range points {
-		d := datum{Value: []float64{p.X, p.Y}, Row: i, Label: paretoLabel(p, middle)}
+		d := datum{Value: []float64{p.X, p.Y}, Row: i}
+		if p.Front || len(points) <= labelledPoints {
+			d.Label = paretoLabel(p, middle)
+		}
 		onFront := "no"
 		if p.Front {
 			front, onFront = append(front, d), "yes"
@@ -57,7 +61,7 @@ func Pareto(t ParetoTable) (*Chart, error) {
 		steps := charts.NewLine()
 		steps.AddSeries(names[0], nil, charts.WithSeriesOpts(func(x *charts.SingleSeries) {
 			x.Data, x.Step, x.Symbol, x.SymbolSize, x.LabelLayout = front, "end", "diamond", 13, apart
-			x.Color = gainColour
+			x.Color = higherColour
 		}))
 		b.Overlap(steps)
 	}
@@ -65,7 +69,7 @@ func Pareto(t ParetoTable) (*Chart, error) {
 		names = append(names, "not on the front")
 		b.AddSeries("not on the front", nil, charts.WithSeriesOpts(func(x *charts.SingleSeries) {
 			x.Data, x.Symbol, x.SymbolSize, x.LabelLayout = others, "emptyCircle", 9, apart
-			x.Color = lossColour
+			x.Color = lowerColour
 		}))
 	}
 	f := frame{title: t.Title, note: t.Note, top: 3 * edge, plot: 360, legend: names}
@@ -85,14 +89,24 @@ func (t ParetoTable) check() error {
 	return nil
 }
 
-// paretoLabel stands on the side where there is room. A long one is cut; the
-// table and the tooltip have it whole.
+// paretoLabel stands above the step of a point on the front and beside the
+// others, on the side where there is room. Labels that would hide one another
+// are left out; the table and the tooltip have them all.
 func paretoLabel(p ParetoPoint, middle float64) map[string]any {
-	side := "right"
-	if p.X > middle {
-		side = "left"
+	label := map[string]any{
+		"show": true, "formatter": plain(p.Label), "fontSize": fontSize - 1, "lineHeight": lineHeight - 2,
+		"width": labelWidth, "overflow": "break",
 	}
-	label := map[string]any{"show": true, "position": side, "formatter": plain(p.Label), "width": 130, "overflow": "truncate", "fontSize": fontSize - 1}
+	switch {
+	case p.Front && p.X > middle:
+		label["position"], label["align"], label["verticalAlign"] = []int{8, -4}, "right", "bottom"
+	case p.Front:
+		label["position"], label["align"], label["verticalAlign"] = []int{4, -4}, "left", "bottom"
+	case p.X > middle:
+		label["position"] = "left"
+	default:
+		label["position"] = "right"
+	}
 	if p.Front {
 		label["fontWeight"] = "bold"
 	}

@@ -59,8 +59,8 @@ func (t StackTable) draw(table Table, col int) (*Chart, error) {
 			x.Data, x.Stack, x.BarCategoryGap, x.BarMaxWidth = data, "whole", "30%", "28"
 		}))
 	}
-	f := frame{title: t.Title, note: t.Note, top: edge, plot: plotHeight(rows, 34), legend: t.Parts, decals: true}
-	return f.build(b, table, namePatches("yAxis.0")...)
+	f := frame{title: t.Title, note: t.Note, top: edge, plot: plotHeight(rows, 34), legend: t.Parts, names: rows}
+	return f.build(b, table, append(namePatches("yAxis.0"), patterns(len(t.Parts))...)...)
 }
 
 func (t StackTable) check() error {
