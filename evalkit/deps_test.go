@@ -39,6 +39,7 @@ var floors = map[string][]string{
 	// process do not link a client.
 	"embed/openai": {"embed", "llm", "token"},
 	"retrieve":     {"github.com/blevesearch"}, // the only bleve importer
+	"answer":       {"chunk", "expand", "llm"}, // chunk for its sentences
 
 	// The only onnxruntime importer: it needs cgo, and only the command links it.
 	// protowire writes the model that onnxruntime is given.
