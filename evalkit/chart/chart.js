@@ -109,7 +109,11 @@
     return printing ? room : Math.max(room, Number(figure.dataset.chartMinWidth), 200);
   }
 
+  // A figure in a closed part of the page is drawn when it gets a width.
+  function hidden(figure) { return figure.querySelector('.chart-scroll').clientWidth === 0; }
+
   function draw(d) {
+    if (hidden(d.figure)) return;
     var w = width(d.figure);
     var f = fold(d.figure, d.option, w);
     var place = d.figure.querySelector('.chart-plot');
@@ -121,7 +125,17 @@
     d.chart = window.echarts.init(place, theme(d.figure), { renderer: 'svg', width: w, height: f.height });
     d.chart.setOption(f.option);
     d.chart.setOption({ tooltip: { formatter: tooltip(d.figure) } });
+    d.figure.dataset.chartState = 'drawn';
   }
+
+  // Widths change with the window, and where a page opens and closes its parts.
+  var waiting;
+  var widths = new ResizeObserver(function () {
+    clearTimeout(waiting);
+    waiting = setTimeout(function () {
+      drawn.forEach(function (d) { if (!printing && !hidden(d.figure) && width(d.figure) !== d.width) draw(d); });
+    }, 100);
+  });
 
   function redraw() { drawn.forEach(draw); }
 
@@ -130,6 +144,7 @@
     p.textContent = text;
     p.hidden = false;
     figure.querySelector('.chart-data').open = true;
+    figure.dataset.chartState = 'failed';
   }
 
   function save(name, blob) {
@@ -181,14 +196,14 @@
   }
 
   function start(figure) {
-    if (figure.dataset.chartReady) return;
-    figure.dataset.chartReady = 'yes';
+    if (figure.dataset.chartState) return; // the script may stand in a page twice
+    figure.dataset.chartState = 'waiting';
     var d = { figure: figure, option: JSON.parse(figure.querySelector('.chart-option').textContent) };
     var buttons = figure.querySelector('.chart-buttons');
     buttons.hidden = false;
     buttons.addEventListener('click', function (e) {
       var kind = e.target.dataset.chartSave;
-      if (kind) exportAs(d, kind);
+      if (kind === 'csv' || kind && d.shown) exportAs(d, kind);
     });
     if (!window.echarts) {
       say(figure, 'This chart is not drawn: the chart library did not load. The table below holds its numbers.');
@@ -198,6 +213,7 @@
     drawn.push(d);
     try {
       draw(d);
+      widths.observe(figure.querySelector('.chart-scroll'));
     } catch (e) {
       say(figure, 'This chart could not be drawn (' + e.message + '). The table below holds its numbers.');
     }
@@ -213,13 +229,6 @@
 
   function ready() {
     document.querySelectorAll('[data-chart]').forEach(start);
-    var wait;
-    window.addEventListener('resize', function () {
-      clearTimeout(wait);
-      wait = setTimeout(function () {
-        drawn.forEach(function (d) { if (!printing && width(d.figure) !== d.width) draw(d); });
-      }, 100);
-    });
     window.addEventListener('beforeprint', function () { print(true); });
     window.addEventListener('afterprint', function () { print(false); });
     matchMedia('(prefers-color-scheme: dark)').addEventListener('change', redraw);

@@ -46,7 +46,10 @@ func Inline() string {
 
 // Script returns the script that draws the figures which HTML writes. It needs
 // window.echarts, holds no end tag of a script, and runs under a content
-// security policy of script-src 'self' when served as a file.
+// security policy of script-src 'self' when served as a file. It may stand in a
+// page more than once. A figure's data-chart-state is then "drawn", "failed"
+// (the figure says why and its table is open) or, in a closed part of the page,
+// "waiting".
 func Script() string { return script }
 
 // Style returns the style sheet of the figures. Colours are those of the page's
