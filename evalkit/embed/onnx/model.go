@@ -177,10 +177,7 @@ func (m *Model) plan(ctx context.Context, kind evalkit.TextKind, texts []string)
 	err := parallel(ctx, len(texts), func(i int) {
 		each[i], errs[i] = m.windows(i, m.spec.prefix(kind), texts[i])
 	})
-	if err == nil {
-		err = errors.Join(errs...)
-	}
-	return slices.Concat(each...), err
+	return slices.Concat(each...), first(err, errs)
 }
 
 // Limits of a batch; beyond them nothing gets faster.
@@ -204,7 +201,15 @@ func (m *Model) compute(ctx context.Context, s *session, all []window) ([][]floa
 			failed.Store(true)
 		}
 	})
-	return out, errors.Join(err, errors.Join(errs...))
+	return out, first(err, errs)
+}
+
+// first returns err, or else the first of errs: thousands may say the same.
+func first(err error, errs []error) error {
+	for i := 0; err == nil && i < len(errs); i++ {
+		err = errs[i]
+	}
+	return err
 }
 
 // batchesOf groups windows of equal length, the longest first, so that no core
