@@ -1,7 +1,11 @@
 package report
 
 import (
+	"bytes"
+	"compress/gzip"
+	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -51,11 +55,12 @@ func NewSite(in []compare.Input, errors []string) (*Site, error) {
 	return s, nil
 }
 
-// siteBytes is about what the question details of a Site may take together.
-const siteBytes = 200e6
+// siteBytes is about what the question details of a Site may take together
+// before they are compressed; on disk it is a tenth to a third of that.
+const siteBytes = 1e9
 
 // FittingLimit returns the Limit with which all question details stay within
-// about 200 MB; 0, which cuts nothing, if they do anyway.
+// about 1 GB before compression; 0, which cuts nothing, if they do anyway.
 func (s *Site) FittingLimit() int {
 	shown, runes := 0.0, 0.0 // chunks in trees and flat lists, and their characters
 	for _, x := range s.entries {
@@ -202,6 +207,21 @@ func (s *Site) strategy(x *Entry, i int) (*opened, error) {
 	return o, err
 }
 
+// packed is data, compressed: trees repeat their texts.
+func packed(w io.Writer, name string, v any) error {
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	if err := errors.Join(json.NewEncoder(z).Encode(v), z.Close()); err != nil {
+		return err
+	}
+	key, err := json.Marshal(name)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(w, "evalkit.unpack(%s,%q);\n", key, base64.StdEncoding.EncodeToString(b.Bytes()))
+	return err
+}
+
 // questions writes the fragments of one page of questions.
 func (s *Site) questions(w io.Writer, x *Entry, strategy, page int) error {
 	st, err := s.strategy(x, strategy)
@@ -218,7 +238,7 @@ func (s *Site) questions(w io.Writer, x *Entry, strategy, page int) error {
 		}
 		fragments[string(st.queries[i].ID)] = string(html)
 	}
-	return data(w, fmt.Sprintf("q/%s/%d/%d", x.ID, strategy, page), fragments)
+	return packed(w, fmt.Sprintf("q/%s/%d/%d", x.ID, strategy, page), fragments)
 }
 
 // compare writes the page that has x as its baseline and all other Experiments

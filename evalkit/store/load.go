@@ -3,7 +3,6 @@ package store
 import (
 	"errors"
 	"fmt"
-	"iter"
 
 	"github.com/chunkeval/chunkeval/evalkit"
 	"github.com/chunkeval/chunkeval/evalkit/experiment"
@@ -85,29 +84,28 @@ func (x *Experiment) Strategy(i int) (*experiment.StrategyResult, error) {
 		l.s.Queries = append(l.s.Queries, experiment.QueryResult{Query: evalkit.QueryID(q.Query)})
 	}
 	err = errors.Join(
-		each(x.Chunks(), func(r ChunkRow) string { return r.Strategy }, e.Strategy, l.chunk),
-		each(x.Tree(), func(r TreeRow) string { return r.Strategy }, e.Strategy, l.branch),
-		each(x.Retrieved(), func(r RetrievedRow) string { return r.Strategy }, e.Strategy, l.retrieved),
-		each(x.Candidates(), func(r CandidateRow) string { return r.Strategy }, e.Strategy, l.candidate),
-		each(x.Scores(), func(r ScoreRow) string { return r.Strategy }, e.Strategy, l.score),
+		each(x, chunksFile, e.Strategy, func(r ChunkRow) string { return r.Strategy }, l.chunk),
+		each(x, treeFile, e.Strategy, func(r TreeRow) string { return r.Strategy }, l.branch),
+		each(x, retrievedFile, e.Strategy, func(r RetrievedRow) string { return r.Strategy }, l.retrieved),
+		each(x, candidateFile, e.Strategy, func(r CandidateRow) string { return r.Strategy }, l.candidate),
+		each(x, scoresFile, e.Strategy, func(r ScoreRow) string { return r.Strategy }, l.score),
 	)
 	return l.s, err
 }
 
-// each calls f for the rows of one strategy, which stand together.
-func each[T any](rows iter.Seq2[T, error], of func(T) string, strategy string, f func(T) error) error {
-	seen := false
-	for row, err := range rows {
+// each calls f for the rows of one strategy. A table that an older version did
+// not write has none.
+func each[T any](x *Experiment, table, strategy string, of func(T) string, f func(T) error) error {
+	if _, ok := x.Record.Files[table]; !ok {
+		return nil
+	}
+	for row, err := range rowsFor[T](x, table, strategy) {
 		if err != nil {
 			return err
 		}
 		if of(row) != strategy {
-			if seen {
-				return nil
-			}
 			continue
 		}
-		seen = true
 		if err := f(row); err != nil {
 			return err
 		}

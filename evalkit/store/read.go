@@ -176,9 +176,12 @@ func (x *Experiment) Candidates() iter.Seq2[CandidateRow, error] {
 // Chunks yields all chunks: by strategy, document, chunk_index.
 func (x *Experiment) Chunks() iter.Seq2[ChunkRow, error] { return rowsOf[ChunkRow](x, chunksFile) }
 
-func rowsOf[T any](x *Experiment, table string) iter.Seq2[T, error] {
+func rowsOf[T any](x *Experiment, table string) iter.Seq2[T, error] { return rowsFor[T](x, table, "") }
+
+// rowsFor yields at least the rows of one strategy, or all.
+func rowsFor[T any](x *Experiment, table, strategy string) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
-		for rows, err := range readTable[T](x.path(table)) {
+		for rows, err := range readTable[T](x.path(table), strategy) {
 			if err != nil {
 				yield(*new(T), err)
 				return

@@ -146,7 +146,7 @@ func writeRows[T any](t *testing.T, rows []T) string {
 func readRows[T any](t *testing.T, name string) []T {
 	t.Helper()
 	var out []T
-	for rows, err := range readTable[T](name) {
+	for rows, err := range readTable[T](name, "") {
 		require.NoError(t, err)
 		out = append(out, rows...)
 	}
@@ -212,7 +212,7 @@ func TestHO_PQ_02_DamagedFile(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "scores.parquet")
 			require.NoError(t, os.WriteFile(path, data, 0o644))
 			var failed error
-			for _, err := range readTable[ScoreRow](path) {
+			for _, err := range readTable[ScoreRow](path, "") {
 				failed = err
 			}
 			var te *TableError

@@ -17,6 +17,7 @@ import (
 	"github.com/apache/arrow-go/v18/parquet"
 	"github.com/apache/arrow-go/v18/parquet/compress"
 	"github.com/apache/arrow-go/v18/parquet/file"
+	"github.com/apache/arrow-go/v18/parquet/metadata"
 	"github.com/apache/arrow-go/v18/parquet/pqarrow"
 
 	"github.com/chunkeval/chunkeval/evalkit/experiment"
@@ -101,11 +102,12 @@ func (e *TableError) Unwrap() error { return e.Err }
 
 // readTable yields the rows of a file, batch by batch, and the names of the
 // columns that T does not know. Columns that the file lacks are left zero: a
-// field that can be missing is a pointer or a slice.
-func readTable[T any](name string) iter.Seq2[[]T, error] {
+// field that can be missing is a pointer or a slice. With a strategy, row groups
+// that cannot hold it are skipped.
+func readTable[T any](name, strategy string) iter.Seq2[[]T, error] {
 	return func(yield func([]T, error) bool) {
 		stopped := false
-		err := readBatches(name, func(rows []T) bool {
+		err := readBatches(name, strategy, func(rows []T) bool {
 			stopped = !yield(rows, nil)
 			return !stopped
 		})
@@ -115,7 +117,7 @@ func readTable[T any](name string) iter.Seq2[[]T, error] {
 	}
 }
 
-func readBatches[T any](name string, yield func([]T) bool) (err error) {
+func readBatches[T any](name, strategy string, yield func([]T) bool) (err error) {
 	defer func() {
 		if p := recover(); p != nil { // the reader panics on some damaged pages
 			err = fmt.Errorf("%v", p)
@@ -139,7 +141,11 @@ func readBatches[T any](name string, yield func([]T) bool) (err error) {
 	if err != nil {
 		return err
 	}
-	rr, err := r.GetRecordReader(context.Background(), columns, nil)
+	groups := groupsOf(pf, strategy)
+	if len(groups) == 0 {
+		return nil
+	}
+	rr, err := r.GetRecordReader(context.Background(), columns, groups)
 	if err != nil {
 		return err
 	}
@@ -157,6 +163,30 @@ func readBatches[T any](name string, yield func([]T) bool) (err error) {
 		return err
 	}
 	return nil
+}
+
+// groupsOf returns the row groups that can hold rows of a strategy, by the
+// smallest and largest value of their first column; all for no strategy.
+func groupsOf(pf *file.Reader, strategy string) []int {
+	var out []int
+	for i := range pf.NumRowGroups() {
+		if strategy == "" || mayHold(pf.RowGroup(i).MetaData(), strategy) {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+func mayHold(group *metadata.RowGroupMetaData, strategy string) bool {
+	column, err := group.ColumnChunk(0)
+	if err != nil {
+		return true
+	}
+	stats, err := column.Statistics()
+	if err != nil || stats == nil || !stats.HasMinMax() || column.PathInSchema().String() != "strategy" {
+		return true
+	}
+	return string(stats.EncodeMin()) <= strategy && strategy <= string(stats.EncodeMax())
 }
 
 // knownColumns returns the leaf columns of the file that belong to fields of T.

@@ -7,6 +7,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
+	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -49,7 +51,7 @@ by how much; --chunk-text sets the limit.`,
 		},
 	}
 	resultsFlag(c, &results)
-	c.Flags().IntVar(&limit, "chunk-text", -1, "characters of a chunk's text in question details; 0: all, -1: all that fit into about 200 MB")
+	c.Flags().IntVar(&limit, "chunk-text", -1, "characters of a chunk's text in question details; 0: all, -1: all that fits into 1 GB before compression")
 	return c
 }
 
@@ -73,19 +75,33 @@ func openSite(results string) (*report.Site, error) {
 }
 
 func writeSite(site *report.Site, out string) (files int, bytes int64, err error) {
-	for _, name := range site.Files() {
-		path := filepath.Join(out, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			return 0, 0, err
-		}
-		n, err := replaceFile(path, func(w io.Writer) error { return site.Write(w, name) })
-		if err != nil {
-			return 0, 0, err
-		}
-		files++
-		bytes += n
+	names := make(chan string)
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		wg.Go(func() {
+			for name := range names {
+				n, werr := writePage(site, out, name)
+				mu.Lock()
+				files, bytes, err = files+1, bytes+n, errors.Join(err, werr)
+				mu.Unlock()
+			}
+		})
 	}
-	return files, bytes, nil
+	for _, name := range site.Files() {
+		names <- name
+	}
+	close(names)
+	wg.Wait()
+	return files, bytes, err
+}
+
+func writePage(site *report.Site, out, name string) (int64, error) {
+	path := filepath.Join(out, filepath.FromSlash(name))
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return 0, err
+	}
+	return replaceFile(path, func(w io.Writer) error { return site.Write(w, name) })
 }
 
 // replaceFile writes path anew; if that fails, the old file stays.

@@ -13,6 +13,10 @@
       store[name] = value;
       (waiting[name] || []).forEach(function (f) { f(value); });
       delete waiting[name];
+    },
+    unpack: function (name, text) {
+      var bytes = Uint8Array.from(atob(text), function (c) { return c.charCodeAt(0); });
+      new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'))).json().then(function (v) { window.evalkit.put(name, v); });
     }
   };
   document.querySelectorAll('script[type="application/json"][data-name]').forEach(function (s) {
