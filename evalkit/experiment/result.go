@@ -35,6 +35,8 @@ type Effective struct {
 	// Unanswerable describes the queries marked so; nil if there are none.
 	// They are in no mean.
 	Unanswerable *Unanswerable `json:"unanswerable,omitempty"`
+	// Answers sums up what was answered; nil if nothing was.
+	Answers *AnswerSummary `json:"answers,omitempty"`
 }
 
 // Unanswerable says what was served for questions that have no answer.
@@ -78,6 +80,8 @@ type Counts struct {
 	NoResults    int `json:"no_results"`
 	NoGold       int `json:"no_gold"` // answerable by its mark, but without gold
 	Unanswerable int `json:"unanswerable"`
+	// AnswersFailed counts answers that failed where the retrieval did not.
+	AnswersFailed int `json:"answers_failed,omitempty"`
 }
 
 // A File is the size in bytes and the SHA-256 of a stored table.
@@ -94,7 +98,8 @@ type Provenance struct {
 	Version  string  `json:"version"`
 	Go       string  `json:"go"`
 	Workers  int     `json:"workers"`
-	Restored int     `json:"restored"` // units taken from the journal
+	Restored int     `json:"restored"`        // units taken from the journal
+	Usage    []Usage `json:"usage,omitempty"` // of models behind HTTP
 }
 
 // A Result is one finished Experiment.
@@ -122,6 +127,7 @@ type QueryResult struct {
 	Flat   []evalkit.RetrievedChunk
 	Below  []evalkit.Hit // the candidates after top_k, in rank order; no metric and no LLM sees them
 	Scores []Score       // metrics in order, hit_only before expanded
+	Answer *Answer       // nil: nothing was answered
 }
 
 // A Score is one value. Exactly one of Value and Reason says something.

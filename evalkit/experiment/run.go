@@ -21,6 +21,7 @@ type Setup struct {
 	Indexer    evalkit.Indexer
 	Expander   evalkit.Expander
 	Metrics    []evalkit.Metric
+	Answerer   Answerer // nil: nothing is answered
 	// Inspect returns warnings about the chunks of one strategy; nil: there are none.
 	Inspect func([]evalkit.Chunk) []string
 }

@@ -22,7 +22,7 @@ func (g *group) score(ctx context.Context, x Setting) (*Result, error) {
 		}
 		err := parallel(ctx, g.opt.Workers, len(st.units), func(i int) error {
 			sr.Queries[i] = g.scoreUnit(&st.units[i], x, sr.Window)
-			return nil
+			return g.answer(ctx, &st.units[i], &sr.Queries[i])
 		})
 		if err != nil {
 			return nil, g.interrupted(ctx)
@@ -31,6 +31,7 @@ func (g *group) score(ctx context.Context, x Setting) (*Result, error) {
 		r.Strategies = append(r.Strategies, sr)
 		e := effective(st, x.Window, sr.Window)
 		e.Unanswerable = unanswerable(ds.Queries, sr.Queries)
+		e.Answers = g.summarizeAnswers(sr.Queries)
 		r.Record.Effective = append(r.Record.Effective, e)
 	}
 	g.record(r)
@@ -153,6 +154,9 @@ func (g *group) record(r *Result) {
 			}
 		}
 		rec.Warnings = append(rec.Warnings, shortcomings(&r.Strategies[i])...)
+		failed, warnings := answerWarnings(&r.Strategies[i])
+		rec.Counts.AnswersFailed += failed
+		rec.Warnings = append(rec.Warnings, warnings...)
 		if note := rec.Effective[i].Note; note != "" {
 			rec.Warnings = append(rec.Warnings, fmt.Sprintf("%s: %s", st.strategy, note))
 		}

@@ -24,7 +24,9 @@ type Spec struct {
 	NeighborNext int      `json:"neighbor_next"`
 	Candidates   int      `json:"candidates"` // ranks kept for analysis; those after top_k reach no metric
 	Metrics      []string `json:"metrics"`
-	Seed         uint64   `json:"seed"` // of components and resampling that name none
+	Seed         uint64   `json:"seed"`               // of components and resampling that name none
+	Answerer     string   `json:"answerer,omitempty"` // empty: nothing is answered
+	Judge        string   `json:"judge,omitempty"`    // of answers; empty: there is none
 }
 
 // Window returns the window asked for.

@@ -12,6 +12,7 @@
 //	candidates.parquet what was ranked after top_k: for analysis, never sent to the LLM
 //	scores.parquet     a value per strategy, query, metric and view
 //	summary.parquet    a row per strategy, metric and view
+//	answers.parquet    a row per strategy and query, where an answerer was named
 //
 // The columns are the fields of the Row types; their meaning and unit are in
 // each file's key-value metadata, under "column.NAME". Offsets are bytes of

@@ -89,6 +89,7 @@ func (x *Experiment) Strategy(i int) (*experiment.StrategyResult, error) {
 		each(x, retrievedFile, e.Strategy, func(r RetrievedRow) string { return r.Strategy }, l.retrieved),
 		each(x, candidateFile, e.Strategy, func(r CandidateRow) string { return r.Strategy }, l.candidate),
 		each(x, scoresFile, e.Strategy, func(r ScoreRow) string { return r.Strategy }, l.score),
+		each(x, answersFile, e.Strategy, func(r AnswerRow) string { return r.Strategy }, l.answer),
 	)
 	return l.s, err
 }

@@ -65,7 +65,7 @@ func Open(root, id string) (*Experiment, error) {
 	if err := json.Unmarshal(b, &x.Record); err != nil {
 		return nil, &TableError{path, err}
 	}
-	for _, table := range []string{documentsFile, queriesFile, chunksFile, treeFile, retrievedFile, candidateFile, scoresFile, summaryFile} {
+	for _, table := range []string{documentsFile, queriesFile, chunksFile, treeFile, retrievedFile, candidateFile, scoresFile, summaryFile, answersFile} {
 		want, ok := x.Record.Files[table]
 		if !ok {
 			continue // an older version wrote no such table
@@ -132,6 +132,9 @@ func (x *Experiment) newer() []error {
 	check(x, candidateFile, unknownColumns[CandidateRow], add)
 	check(x, scoresFile, unknownColumns[ScoreRow], add)
 	check(x, summaryFile, unknownColumns[SummaryRow], add)
+	if _, ok := x.Record.Files[answersFile]; ok {
+		check(x, answersFile, unknownColumns[AnswerRow], add)
+	}
 	return notices
 }
 

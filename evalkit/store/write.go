@@ -117,6 +117,7 @@ func (w *Writer) tables(dir string, r *experiment.Result) error {
 		writeFile(dir, candidateFile, files, perStrategy(r, candidateRows)),
 		writeFile(dir, scoresFile, files, perStrategy(r, scoreRows)),
 		writeFile(dir, summaryFile, files, perStrategy(r, summaryRows)),
+		writeAnswers(dir, r),
 	)
 }
 

@@ -31,8 +31,8 @@ func exportCommand() *cobra.Command {
 
 --trec writes, for each strategy, STRATEGY.run and STRATEGY.qrels below --out.
 A line's document is a chunk; scores fall strictly, so ties keep their order.
---jsonl prints a table: documents, queries, chunks, tree, retrieved, candidates, scores or
-summary.`,
+--jsonl prints a table: documents, queries, chunks, tree, retrieved, candidates, scores,
+summary or answers.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			x, err := store.Open(results, args[0])
@@ -77,8 +77,10 @@ func exportTable(w io.Writer, x *store.Experiment, table string) error {
 			return writeRows(b, x.Candidates())
 		case "scores":
 			return writeRows(b, x.Scores())
+		case "answers":
+			return writeRows(b, x.Answers())
 		}
-		return usage(fmt.Errorf("export: unknown table %q: known are documents, queries, chunks, tree, retrieved, candidates, scores, summary", table))
+		return usage(fmt.Errorf("export: unknown table %q: known are documents, queries, chunks, tree, retrieved, candidates, scores, summary, answers", table))
 	}()
 	return errors.Join(err, b.Flush())
 }
