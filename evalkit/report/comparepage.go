@@ -245,6 +245,11 @@ func (s *Study) Compare(w io.Writer) error {
 	if err != nil {
 		return err
 	}
+	deltas, err := s.deltaCharts()
+	if err != nil {
+		return err
+	}
+	v.Charts = append(v.Charts, deltas...)
 	p := page{Title: "Compare", Alone: true, name: "compare", Body: v}
 	add := func(name string, value any) error {
 		b, err := toJSON(value)
@@ -267,6 +272,44 @@ func (s *Study) Compare(w io.Writer) error {
 		return err
 	}
 	return p.write(w)
+}
+
+// deltaCharts draws the change of every question, for each column of the first
+// sheet against the baseline.
+func (s *Study) deltaCharts() ([]*chart.Chart, error) {
+	var out []*chart.Chart
+	sheet := s.Comparison.Sheets[0]
+	m := compare.Measure{Metric: "recall", View: evalkit.Expanded}
+	var base *compare.Arm
+	for i, info := range sheet.Arms {
+		if info == nil || base == nil {
+			if info != nil {
+				base = info.Arm
+			}
+			continue
+		}
+		to := s.Comparison.Columns[info.Column].Name
+		if len(s.Comparison.Columns) == 1 {
+			to = info.Strategy
+		}
+		t := chart.DeltaTable{
+			Title: fmt.Sprintf("Change of %s by question: %s (%d)", m, to, i), Axis: "change of recall",
+			Note: "Right is better than the baseline. Questions that did not change are left out; their number stands in the table below.",
+		}
+		for _, move := range compare.Moved(base, info.Arm, m, len(base.Queries)) {
+			delta := move.Delta
+			t.Questions = append(t.Questions, chart.Question{Name: base.Queries[move.Base].Text, Delta: &delta})
+		}
+		if len(t.Questions) == 0 {
+			continue
+		}
+		c, err := chart.Deltas(t)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, c)
+	}
+	return out, nil
 }
 
 // movedDetails is the number of questions, per strategy and column, whose details

@@ -62,6 +62,15 @@ func label(x *Entry, strategy string, w evalkit.Window, several bool) string {
 	return out
 }
 
+// retrieverOf names the retriever with its model, if it uses one.
+func retrieverOf(x *Entry) string {
+	name := nameOf(x.Spec.Retriever)
+	if x.Spec.Embedder != "" && name != "bm25" {
+		name += " with " + x.Spec.Embedder
+	}
+	return name
+}
+
 // curveChart draws recall against context tokens for every strategy and window.
 // A curve that another Experiment has as well is drawn once.
 func curveChart(all []*Entry) (*chart.Chart, error) {
@@ -69,10 +78,20 @@ func curveChart(all []*Entry) (*chart.Chart, error) {
 		Title: "Recall against context tokens", XAxis: "mean context tokens", YAxis: "recall of what is sent",
 		Note: "Each point sends one hit more; a hit with its neighbors is one unit. Compare curves at the same number of tokens.",
 	}
+	seen := map[string]bool{}
 	for _, x := range all {
 		for _, l := range x.Looks {
 			for _, c := range l.Curves {
-				s := chart.CurveSeries{Name: label(x, l.Strategy, c.Window, len(all) > 1)}
+				// Hits depend on the retriever alone: its curves are drawn once.
+				name := label(x, l.Strategy, c.Window, false)
+				if len(all) > 1 {
+					name += " · " + retrieverOf(x)
+				}
+				if seen[name] {
+					continue
+				}
+				seen[name] = true
+				s := chart.CurveSeries{Name: name}
 				for _, p := range c.Points {
 					s.Points = append(s.Points, curvePoint(p, c.Window))
 				}

@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/chunkeval/chunkeval/evalkit"
 	"github.com/chunkeval/chunkeval/evalkit/chart"
 	"github.com/chunkeval/chunkeval/evalkit/compare"
 )
@@ -28,8 +27,8 @@ var script string
 var templates = template.Must(template.New("").Funcs(template.FuncMap{
 	"plural": plural, "number": number, "score": score, "percent": percent, "signed": signed, "pvalue": pvalue,
 	"distance": distance, "cell": cell, "value": value, "interval": interval,
-	"figure": chart.HTML, "short": short, "times100": func(v float64) float64 { return 100 * v },
-	"deref": func(v *float64) float64 { return *v }, "points": func(v float64) string { return signed(math.Round(1000*v) / 10) },
+	"figure": chart.HTML, "code": code, "times100": func(v float64) float64 { return 100 * v },
+	"deref": func(v *float64) float64 { return *v }, "points": points,
 }).ParseFS(templateFiles, "templates/*.tmpl"))
 
 // A page is one HTML document.
@@ -160,6 +159,9 @@ func distance(d int) string {
 	return fmt.Sprintf("%d after the text", d)
 }
 
+// points prints a difference of shares in percentage points.
+func points(v float64) string { return strings.Replace(fmt.Sprintf("%+.1f", 100*v), "-", "−", 1) }
+
 // value prints a number that may not exist.
 func value(v *float64) string {
 	if v == nil {
@@ -176,18 +178,8 @@ func cell(v *float64, title string) template.HTML {
 	return template.HTML(fmt.Sprintf(`<td class="num" data-v="%v">%s</td>`, *v, number(*v)))
 }
 
-// short is the part of a strategy or name that fits a heading.
-func short(s string, n int) string {
-	if r := []rune(s); len(r) > n {
-		return string(r[:n-1]) + "…"
-	}
-	return s
-}
-
-// viewName says a view in words.
-func viewName(v evalkit.View) string {
-	if v == evalkit.Expanded {
-		return "hits and neighbors"
-	}
-	return "hits"
+// code prints a component; it may break after a comma or a bracket.
+func code(s string) template.HTML {
+	escaped := template.HTMLEscapeString(s)
+	return template.HTML("<code>" + strings.NewReplacer("(", "(<wbr>", ",", ",<wbr>").Replace(escaped) + "</code>")
 }

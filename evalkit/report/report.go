@@ -128,11 +128,20 @@ func (s *Study) entry(id string) *Entry {
 func (s *Study) option(i int) *optionView {
 	o := s.Recommendation.Options[i]
 	x := s.entry(o.Experiment)
-	setting := nameOf(x.Spec.Retriever)
-	if x.Spec.Embedder != "" && setting != "bm25" {
-		setting += " with " + x.Spec.Embedder
+	setting := retrieverOf(x)
+	if ks := s.topKs(); len(ks) > 1 {
+		setting += fmt.Sprintf(", top_k %d", x.Spec.TopK)
 	}
 	return &optionView{Option: o, Badge: Badge{o.Window, nameOf(o.Strategy) != "fixed_size"}, Name: x.Spec.Name, Setting: setting, Percent: 100 * o.Recall}
+}
+
+// topKs returns the values of top_k that occur.
+func (s *Study) topKs() map[int]bool {
+	out := map[int]bool{}
+	for _, x := range s.Experiments {
+		out[x.Spec.TopK] = true
+	}
+	return out
 }
 
 // paretoChart draws every setting by cost and recall.
@@ -175,7 +184,7 @@ func (s *Study) telling() ([]Question, error) {
 	var out []Question
 	for _, j := range pickTelling(st.result, st.queries, telling) {
 		q := st.question(j)
-		q.Limit, q.Scores = 600, nil
+		q.Limit, q.Scores = 220, nil
 		out = append(out, q)
 	}
 	return out, nil

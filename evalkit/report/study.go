@@ -76,8 +76,33 @@ func (s *Study) complete(all []*compare.Loaded, margin float64) (err error) {
 	if s.Dataset, err = s.Experiments[0].Source.Dataset(); err != nil {
 		return err
 	}
-	s.Recommendation = compare.Recommend(s.Comparison.Arms, margin, s.options)
+	s.Recommendation = compare.Recommend(s.different(), margin, s.options)
 	return nil
+}
+
+// different returns the arms that are not the same setting again: a strategy
+// that does not expand is equal in Experiments that differ in the window alone.
+func (s *Study) different() []*compare.Arm {
+	seen := map[string]bool{}
+	var out []*compare.Arm
+	for _, a := range s.Comparison.Arms {
+		for _, c := range s.Comparison.Columns {
+			if c.ID != a.Experiment {
+				continue
+			}
+			key := a.Strategy + " " + a.Window.String()
+			for _, x := range c.Axes {
+				if x.Name != compare.AxisNeighbors {
+					key += " " + x.Value
+				}
+			}
+			if !seen[key] {
+				seen[key] = true
+				out = append(out, a)
+			}
+		}
+	}
+	return out
 }
 
 // Look computes the decision aids of all strategies.

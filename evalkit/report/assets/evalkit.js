@@ -155,10 +155,14 @@
   function toggleSeries(shown) {
     if (!window.echarts) return;
     var names = Array.from(document.querySelectorAll('table.columns thead th[data-col]')).map(function (th) { return th.firstChild.textContent; });
-    document.querySelectorAll('[data-chart] .chart-plot').forEach(function (plot) {
-      var chart = window.echarts.getInstanceByDom(plot);
-      if (!chart) return;
-      names.forEach(function (n, i) { chart.dispatchAction({ type: shown[i] ? 'legendSelect' : 'legendUnSelect', name: n }); });
+    document.querySelectorAll('[data-chart]').forEach(function (figure) {
+      function apply() {
+        var chart = window.echarts.getInstanceByDom(figure.querySelector('.chart-plot'));
+        if (chart) names.forEach(function (n, i) { chart.dispatchAction({ type: figure.shown[i] ? 'legendSelect' : 'legendUnSelect', name: n }); });
+      }
+      if (!figure.shown) new MutationObserver(apply).observe(figure, { attributes: true, attributeFilter: ['data-chart-state'] });
+      figure.shown = shown;
+      apply();
     });
   }
 
