@@ -55,7 +55,7 @@ var floors = map[string][]string{
 	"report":  {"experiment", "expand", "compare", "chart", "token"},
 	// wire turns the strings of a Spec into components. It stands apart from
 	// the roof because the command, the server and notebooks all need it.
-	"wire": {"token", "dataset", "chunk", "expand", "metric", "llm", "embed", "retrieve", "experiment", "github.com/goccy/go-yaml"},
+	"wire": {"token", "dataset", "chunk", "expand", "metric", "llm", "embed", "retrieve", "answer", "experiment", "github.com/goccy/go-yaml"},
 
 	"cmd/evalkit": {"*"}, // roof
 

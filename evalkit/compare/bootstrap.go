@@ -37,21 +37,34 @@ func Bootstrap(x []float64, clusters []int, draws int, level float64, seed uint6
 	if same(x) {
 		return Interval{x[0], x[0]}, true
 	}
-	r := rand.New(rand.NewPCG(seed, 0xb007))
+	means := resample(sums, sizes, draws, rand.NewPCG(seed, 0xb007))
+	slices.Sort(means)
+	t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(n - 1)}.Quantile((1 - level) / 2)
+	tail := distuv.UnitNormal.CDF(t * math.Sqrt(float64(n)/float64(n-1)))
+	return Interval{quantile(means, tail), quantile(means, 1-tail)}, true
+}
+
+// resample returns the mean of each draw of as many clusters as there are.
+//
+// Note: one random word gives two places, by multiplication; that one place is
+// likelier than another by 2⁻³² is far below what draws can show.
+func resample(sums, sizes []float64, draws int, r *rand.PCG) []float64 {
+	n := uint64(len(sums))
 	means := make([]float64, draws)
 	for i := range means {
-		sum, size := 0.0, 0.0
-		for range n {
-			j := r.IntN(n)
+		sum, size, word := 0.0, 0.0, uint64(0)
+		for k := range len(sums) {
+			if k%2 == 0 {
+				word = r.Uint64()
+			}
+			j := (word & 0xffffffff) * n >> 32
+			word >>= 32
 			sum += sums[j]
 			size += sizes[j]
 		}
 		means[i] = sum / size
 	}
-	slices.Sort(means)
-	t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(n - 1)}.Quantile((1 - level) / 2)
-	tail := distuv.UnitNormal.CDF(t * math.Sqrt(float64(n)/float64(n-1)))
-	return Interval{quantile(means, tail), quantile(means, 1-tail)}, true
+	return means
 }
 
 // byCluster returns the sum and the number of values of each cluster.

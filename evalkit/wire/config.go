@@ -32,6 +32,8 @@ import (
 //	neighbor_next: 0
 //	candidates: 20                 # ranks kept for analysis, beyond what the LLM is sent
 //	metrics: [recall, IoU, nDCG@10]
+//	answerer: extractive           # default none: nothing is answered; see answer.Parse
+//	judge: none                    # of the answers; see answer.ParseJudge
 //	queries: ["a*"]                # only the queries whose id matches a pattern
 //	seed: 1
 //	sweep:                         # each list unfolds into Experiments
@@ -46,7 +48,7 @@ type Config struct {
 	Metrics    []Value
 	Queries    []Value
 	// Scalar holds tokenizer, analyzer, embedder, retriever, fusion, top_k,
-	// neighbor_prev, neighbor_next, candidates and seed, where given.
+	// neighbor_prev, neighbor_next, candidates, answerer, judge and seed, where given.
 	Scalar map[string]Value
 	Sweep  []Axis // in the order of the file
 }
@@ -100,7 +102,7 @@ func (v Value) At(err error) error {
 var (
 	topKeys = []string{
 		"name", "dataset", "strategies", "tokenizer", "analyzer", "embedder", "retriever", "fusion",
-		"top_k", "neighbor_prev", "neighbor_next", "candidates", "metrics", "queries", "seed", "sweep",
+		"top_k", "neighbor_prev", "neighbor_next", "candidates", "metrics", "answerer", "judge", "queries", "seed", "sweep",
 	}
 	sweepKeys = []string{"retriever", "fusion", "embedder", "analyzer", "tokenizer", "top_k", "window", "seed"}
 )

@@ -39,6 +39,9 @@ func (l *Lab) openEmbedder(s string, ds *evalkit.Dataset, a evalkit.Analyzer) (e
 		if c, ok := e.(io.Closer); ok {
 			l.opened = append(l.opened, c)
 		}
+		if x, ok := e.(spender); ok {
+			l.spent = append(l.spent, &account{role: "embedder", spender: x})
+		}
 		return e, nil
 	}
 	for _, name := range embed.Names() {

@@ -13,11 +13,13 @@ import (
 	"sync"
 
 	"github.com/chunkeval/chunkeval/evalkit"
+	"github.com/chunkeval/chunkeval/evalkit/answer"
 	"github.com/chunkeval/chunkeval/evalkit/chunk"
 	"github.com/chunkeval/chunkeval/evalkit/dataset"
 	"github.com/chunkeval/chunkeval/evalkit/embed"
 	"github.com/chunkeval/chunkeval/evalkit/expand"
 	"github.com/chunkeval/chunkeval/evalkit/experiment"
+	"github.com/chunkeval/chunkeval/evalkit/llm"
 	"github.com/chunkeval/chunkeval/evalkit/metric"
 	"github.com/chunkeval/chunkeval/evalkit/retrieve"
 	"github.com/chunkeval/chunkeval/evalkit/token"
@@ -46,6 +48,8 @@ type Lab struct {
 	caches    []*embed.Cache
 	opened    []io.Closer
 	embedders map[string]evalkit.Embedder
+	chats     map[string]llm.Chatter
+	spent     []*account
 }
 
 // A Group is the Experiments of a Config that share all components.
@@ -56,6 +60,9 @@ type Group struct {
 	Embedder evalkit.Embedder // the experiment's, whether or not it is used
 	// Components are the fingerprints by role.
 	Components map[string]string
+
+	answerSpec answer.Spec       // nil: nothing is answered
+	judgeSpec  *answer.JudgeSpec // nil: there is no judge
 }
 
 // Fingerprint identifies Experiment i of the group: its Spec without the name,
@@ -246,6 +253,9 @@ func (l *Lab) group(ds *evalkit.Dataset, d draft) (*Group, error) {
 	}
 	for _, m := range set.Metrics {
 		spec.Metrics = append(spec.Metrics, m.String())
+	}
+	if err := l.answering(g, d, &spec, &set); err != nil {
+		return nil, err
 	}
 	g.Components["tokenizer"] = evalkit.Fingerprint(set.Tokenizer)
 	g.Components["retriever"] = evalkit.Fingerprint(set.Indexer)

@@ -76,6 +76,49 @@ func (e *Embedder) Stats() Stats {
 	return s
 }
 
+// Model returns the model asked for.
+func (e *Embedder) Model() string { return e.spec.Model }
+
+// Usage returns what was sent since New.
+func (e *Embedder) Usage() llm.Usage { return e.client.Usage() }
+
+// Note says what went wrong on the way; empty if nothing did.
+func (e *Embedder) Note() string {
+	s := e.Stats()
+	var out []string
+	if s.Invalid > 0 {
+		out = append(out, fmt.Sprintf("%d vectors are invalid", s.Invalid))
+	}
+	if s.Suspect > 0 {
+		out = append(out, fmt.Sprintf("%d answers count less than half of the tokens that were sent: the server may cut texts", s.Suspect))
+	}
+	return strings.Join(out, "; ")
+}
+
+// Estimate returns what embedding takes if no cache knows a vector: passages in
+// batches, questions one by one.
+func (e *Embedder) Estimate(passages, questions []string) llm.Estimate {
+	out := llm.Estimate{What: "embedder", Model: e.spec.Model}
+	for kind, texts := range map[evalkit.TextKind][]string{evalkit.Passage: passages, evalkit.Question: questions} {
+		batch, prefix := e.spec.Batch, e.spec.PassagePrefix
+		if kind == evalkit.Question {
+			batch, prefix = 1, e.spec.QueryPrefix
+		}
+		n := 0
+		for _, t := range texts {
+			parts, l := e.parts(0, prefix, t)
+			if evalkit.Blank(t) {
+				continue
+			}
+			n += len(parts)
+			tokens := e.ruler.Count(prefix+t) - l.LostTokens
+			out = out.Add(llm.Estimate{Prompt: tokens})
+		}
+		out.Calls += (n + batch - 1) / batch
+	}
+	return out
+}
+
 // Embed returns one row per text. A blank text is not sent. A vector of zeros
 // or with a number that is none counts as invalid; its row is all zero, as that
 // of a blank text is: the model has no vector for it. Errors name the texts by
