@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/chunkeval/chunkeval/evalkit/experiment"
+	"github.com/chunkeval/chunkeval/evalkit/llm"
 	"github.com/chunkeval/chunkeval/evalkit/store"
 	"github.com/chunkeval/chunkeval/evalkit/wire"
 )
@@ -29,6 +30,8 @@ type runFlags struct {
 	force   bool
 	profile bool
 	quiet   bool
+	dryRun  bool
+	prices  string
 }
 
 // cacheFlags choose the cache folder.
@@ -81,6 +84,8 @@ goes on where it stopped when it is started again.`,
 	c.Flags().BoolVar(&f.force, "force", false, "run again what is stored already")
 	c.Flags().BoolVar(&f.profile, "profile", false, "print wall time, peak memory and the share of each stage")
 	c.Flags().BoolVar(&f.quiet, "quiet", false, "no progress")
+	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "print what would be sent to models behind HTTP, at most; send and store nothing")
+	c.Flags().StringVar(&f.prices, "prices", "", "YAML file with prices by model, for --dry-run and the record")
 	f.cache.add(c)
 	return c
 }
@@ -107,8 +112,15 @@ func runFile(cmd *cobra.Command, path string, f runFlags) (err error) {
 		return err
 	}
 	stop()
+	prices, err := readPrices(f.prices)
+	if err != nil {
+		return usage(err)
+	}
+	if f.dryRun {
+		return dryRun(cmd, groups, prices)
+	}
 	p := newProgress(cmd.ErrOrStderr(), f.quiet)
-	s := &session{lab: lab, flags: f, program: program, profile: profile, progress: p, out: cmd.ErrOrStderr()}
+	s := &session{lab: lab, flags: f, program: program, profile: profile, progress: p, prices: prices, out: cmd.ErrOrStderr()}
 	var all []*store.Experiment
 	for _, g := range groups {
 		done, err := s.group(cmd.Context(), g)
@@ -136,6 +148,7 @@ type session struct {
 	program  string
 	profile  *experiment.Profile
 	progress *progress
+	prices   llm.Prices
 	out      io.Writer
 	new      int
 }
@@ -189,7 +202,7 @@ func (s *session) group(ctx context.Context, g *wire.Group) ([]*store.Experiment
 // same reports whether x is Experiment i of g, run by this program without failures.
 func (s *session) same(x *store.Experiment, g *wire.Group, i int) bool {
 	r := x.Record
-	return r.Fingerprint == g.Fingerprint(i) && r.Spec.Name == g.Specs[i].Name && r.Provenance.Program == s.program && r.Counts.Failed == r.Counts.NoVector
+	return r.Fingerprint == g.Fingerprint(i) && r.Spec.Name == g.Specs[i].Name && r.Provenance.Program == s.program && r.Counts.Failed == r.Counts.NoVector && r.Counts.AnswersFailed == 0
 }
 
 // complete fills what the runner does not know.
@@ -198,6 +211,7 @@ func (s *session) complete(rec *experiment.Record, g *wire.Group, i int, start t
 	p := &rec.Provenance
 	p.Started = start.UTC().Format(time.RFC3339)
 	p.Seconds = time.Since(start).Seconds()
+	p.Usage = s.lab.TakeUsage(s.prices)
 	p.Program, p.Version, p.Go = s.program, version(), runtime.Version()
 	if p.Workers = s.flags.workers; p.Workers <= 0 {
 		p.Workers = runtime.GOMAXPROCS(0)
@@ -207,18 +221,21 @@ func (s *session) complete(rec *experiment.Record, g *wire.Group, i int, start t
 // verdict is an error if queries failed or nothing was found at all. A query of
 // which the embedder knows no word counts 0 and is shown, but is no fault of the run.
 func verdict(all []*store.Experiment) error {
-	failed, units, answered := 0, 0, 0
+	failed, units, answered, unanswered := 0, 0, 0, 0
 	for _, x := range all {
 		c := x.Record.Counts
 		failed += c.Failed - c.NoVector
 		units += c.Units
 		answered += c.Units - c.Failed - c.NoResults
+		unanswered += c.AnswersFailed
 	}
 	switch {
 	case units == 0:
 		return errors.New("no rows: no query was run")
 	case failed > 0:
 		return fmt.Errorf("%d of %d units failed and count 0; the warnings of evalkit show say why", failed, units)
+	case unanswered > 0:
+		return fmt.Errorf("%d of %d answers failed and count 0; the warnings of evalkit show say why", unanswered, units)
 	case answered == 0:
 		return fmt.Errorf("none of %d units found anything", units)
 	}

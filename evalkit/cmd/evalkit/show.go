@@ -77,6 +77,7 @@ func showExperiment(w io.Writer, x *store.Experiment) error {
 		}
 		fmt.Fprintln(tw)
 	}
+	showAnswers(tw, r)
 	summary, err := x.Summary()
 	if err != nil {
 		return err
