@@ -117,32 +117,38 @@ func ReadConfig(path string) (*Config, error) {
 	if err != nil {
 		return nil, configFileError(path, err)
 	}
-	doc, err := parser.ParseBytes(data, 0)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	c := &Config{File: path, Scalar: map[string]Value{}}
-	if len(doc.Docs) != 1 || doc.Docs[0].Body == nil {
-		return nil, fmt.Errorf("%s: want one YAML document with the keys %s", path, strings.Join(topKeys, ", "))
-	}
-	if err := c.read(doc.Docs[0].Body); err != nil {
-		return nil, err
-	}
 	abs, err := filepath.Abs(real)
 	if err != nil {
 		return nil, err
 	}
+	return ParseConfig(path, data, filepath.Dir(abs))
+}
+
+// ParseConfig reads a configuration from data. name stands in errors, and names
+// the Experiments if the configuration does not; a relative dataset is below dir.
+func ParseConfig(name string, data []byte, dir string) (*Config, error) {
+	doc, err := parser.ParseBytes(data, 0)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	c := &Config{File: name, Scalar: map[string]Value{}}
+	if len(doc.Docs) != 1 || doc.Docs[0].Body == nil {
+		return nil, fmt.Errorf("%s: want one YAML document with the keys %s", name, strings.Join(topKeys, ", "))
+	}
+	if err := c.read(doc.Docs[0].Body); err != nil {
+		return nil, err
+	}
 	if c.Dataset.Text == "" {
-		return nil, fmt.Errorf("%s: dataset: not given; name the folder of a data set", path)
+		return nil, fmt.Errorf("%s: dataset: not given; name the folder of a data set", name)
 	}
 	if len(c.Strategies) == 0 {
-		return nil, fmt.Errorf("%s: strategies: not given; list at least one", path)
+		return nil, fmt.Errorf("%s: strategies: not given; list at least one", name)
 	}
 	if !filepath.IsAbs(c.Dataset.Text) {
-		c.Dataset.Text = filepath.Join(filepath.Dir(abs), filepath.FromSlash(c.Dataset.Text))
+		c.Dataset.Text = filepath.Join(dir, filepath.FromSlash(c.Dataset.Text))
 	}
 	if c.Name.Text == "" {
-		c.Name.Text = strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
+		c.Name.Text = strings.TrimSuffix(filepath.Base(name), filepath.Ext(name))
 	}
 	return c, nil
 }
