@@ -57,6 +57,9 @@ var floors = map[string][]string{
 	// the roof because the command, the server and notebooks all need it.
 	"wire": {"token", "dataset", "chunk", "expand", "metric", "llm", "embed", "retrieve", "answer", "experiment", "github.com/goccy/go-yaml"},
 
+	// Floor 5: over HTTP.
+	"server": {"wire", "experiment", "compare", "report"},
+
 	"cmd/evalkit": {"*"}, // roof
 
 	"internal/golden": {}, // tests only

@@ -27,7 +27,7 @@ var script string
 var templates = template.Must(template.New("").Funcs(template.FuncMap{
 	"plural": plural, "number": number, "score": score, "percent": percent, "signed": signed, "pvalue": pvalue,
 	"distance": distance, "cell": cell, "value": value, "interval": interval,
-	"figure": chart.HTML, "code": code, "times100": func(v float64) float64 { return 100 * v },
+	"figure": chart.HTML, "list": func(s ...string) []string { return s }, "code": code, "times100": func(v float64) float64 { return 100 * v },
 	"deref": func(v *float64) float64 { return *v }, "points": points,
 }).ParseFS(templateFiles, "templates/*.tmpl"))
 

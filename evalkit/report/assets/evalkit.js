@@ -350,6 +350,75 @@
     refresh();
   }
 
+  // ---- what only a server can do ----------------------------------------
+
+  function complain(response) {
+    return response.json().then(function (p) { throw new Error(p.error || response.statusText); });
+  }
+  var ask = document.querySelector('[data-ask]');
+  if (ask) ask.addEventListener('submit', function (e) {
+    e.preventDefault();
+    var result = document.querySelector('[data-role=result]'), f = new FormData(ask), body = {};
+    f.forEach(function (v, k) { body[k] = /^(top_k|neighbor_prev|neighbor_next)$/.test(k) ? Number(v) : v; });
+    result.textContent = 'retrieving …';
+    fetch(root + 'api/query', { method: 'POST', headers: { 'Content-Type': 'application/json', Accept: 'text/html' }, body: JSON.stringify(body) })
+      .then(function (r) { return r.ok ? r.text() : complain(r); })
+      .then(function (html) { result.innerHTML = html; })
+      .catch(function (err) { result.textContent = ''; result.appendChild(el('p', err.message, 'warning')); });
+  });
+
+  var start = document.querySelector('[data-run]');
+  if (start) {
+    var box = document.querySelector('[data-role=runs]'), problem = document.querySelector('[data-role=problem]'), drawn = {};
+    var draw = function (s) {
+      var d = drawn[s.id];
+      if (!d) {
+        d = drawn[s.id] = el('section', null, 'question');
+        box.insertBefore(d, box.firstChild);
+      }
+      d.textContent = '';
+      d.appendChild(el('h3', s.name + ': ' + s.state));
+      if (s.state === 'running') {
+        var bar = el('progress');
+        bar.max = s.total || 1;
+        bar.value = s.done;
+        bar.setAttribute('aria-label', 'progress');
+        d.appendChild(bar);
+        d.appendChild(el('p', (s.stage || 'starting') + ' ' + (s.what || '') + ' ' + s.done + ' of ' + s.total, 'muted small'));
+        var stop = el('button', 'Cancel');
+        stop.type = 'button';
+        stop.addEventListener('click', function () { fetch(root + 'api/runs/' + s.id, { method: 'DELETE' }); });
+        d.appendChild(stop);
+      }
+      if (s.error) d.appendChild(el('p', s.error, 'warning'));
+      s.experiments.forEach(function (id) {
+        var p = el('p'), a = el('a', id);
+        a.href = root + 'e/' + encodeURIComponent(id) + '/index.html';
+        p.appendChild(a);
+        d.appendChild(p);
+      });
+    };
+    var follow = function (id) {
+      var source = new EventSource(root + 'api/runs/' + id + '/events');
+      source.onmessage = function (m) {
+        var s = JSON.parse(m.data);
+        draw(s);
+        if (s.state !== 'running') source.close();
+      };
+    };
+    fetch(root + 'api/runs').then(function (r) { return r.json(); }).then(function (all) {
+      all.forEach(function (s) { draw(s); if (s.state === 'running') follow(s.id); });
+    });
+    start.addEventListener('submit', function (e) {
+      e.preventDefault();
+      problem.hidden = true;
+      fetch(root + 'api/experiments', { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: start.elements.config.value })
+        .then(function (r) { return r.ok ? r.json() : complain(r); })
+        .then(function (s) { draw(s); follow(s.id); })
+        .catch(function (err) { problem.textContent = err.message; problem.hidden = false; });
+    });
+  }
+
   if ('columns' in store) {
     var box = document.querySelector('[data-moved]');
     var apply = function () { moved(box, store.columns, select(store.columns)); };

@@ -1,0 +1,205 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/chunkeval/chunkeval/evalkit"
+	"github.com/chunkeval/chunkeval/evalkit/report"
+	"github.com/chunkeval/chunkeval/evalkit/wire"
+)
+
+// queryRequest is the body of POST /api/query. What is null or left out takes
+// the server's default.
+type queryRequest struct {
+	Query        string  `json:"query"`
+	Dataset      string  `json:"dataset"`
+	Strategy     string  `json:"strategy"`
+	Retriever    string  `json:"retriever"`
+	Embedder     *string `json:"embedder"`
+	TopK         *int    `json:"top_k"`
+	NeighborPrev *int    `json:"neighbor_prev"`
+	NeighborNext *int    `json:"neighbor_next"`
+}
+
+func (q *queryRequest) complete(d Defaults) {
+	or := func(v **int, def int) {
+		if *v == nil {
+			*v = &def
+		}
+	}
+	or(&q.TopK, d.TopK)
+	or(&q.NeighborPrev, d.NeighborPrev)
+	or(&q.NeighborNext, d.NeighborNext)
+	for _, p := range []struct {
+		v   *string
+		def string
+	}{{&q.Dataset, d.Dataset}, {&q.Strategy, d.Strategy}, {&q.Retriever, d.Retriever}} {
+		if *p.v == "" {
+			*p.v = p.def
+		}
+	}
+	if q.Embedder == nil {
+		q.Embedder = &d.Embedder
+	}
+}
+
+func (q *queryRequest) check() error {
+	switch {
+	case strings.TrimSpace(q.Query) == "":
+		return errors.New("query: empty")
+	case *q.TopK < 1 || *q.TopK > maxTopK:
+		return fmt.Errorf("top_k: %d: want 1 to %d", *q.TopK, maxTopK)
+	case *q.NeighborPrev < 0 || *q.NeighborPrev > maxNeighbors:
+		return fmt.Errorf("neighbor_prev: %d: want 0 to %d", *q.NeighborPrev, maxNeighbors)
+	case *q.NeighborNext < 0 || *q.NeighborNext > maxNeighbors:
+		return fmt.Errorf("neighbor_next: %d: want 0 to %d", *q.NeighborNext, maxNeighbors)
+	}
+	return nil
+}
+
+// query answers POST /api/query with an expand.Response, or, where HTML is
+// asked for, with the same as a piece of a page.
+func (s *Server) query(w http.ResponseWriter, r *http.Request) {
+	var q queryRequest
+	if !read(w, r, &q) {
+		return
+	}
+	q.complete(s.o.Defaults)
+	if err := q.check(); err != nil {
+		fail(w, http.StatusBadRequest, err)
+		return
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), queryTimeout)
+	defer cancel()
+	a, err := s.asker(ctx, q)
+	var bad *badRequest
+	switch {
+	case errors.As(err, &bad):
+		fail(w, http.StatusBadRequest, err)
+		return
+	case err != nil:
+		s.internal(w, err)
+		return
+	}
+	response, err := a.Ask(ctx, evalkit.Query{ID: "query", Text: q.Query}, *q.TopK, evalkit.Window{Prev: *q.NeighborPrev, Next: *q.NeighborNext})
+	switch {
+	case errors.Is(err, evalkit.ErrNoVector):
+		fail(w, http.StatusUnprocessableEntity, err)
+	case err != nil:
+		s.internal(w, err)
+	case strings.Contains(r.Header.Get("Accept"), "text/html"):
+		html, err := report.Question{Response: response}.Fragment()
+		if err != nil {
+			s.internal(w, err)
+			return
+		}
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		_, _ = w.Write([]byte(html))
+	default:
+		answer(w, http.StatusOK, response)
+	}
+}
+
+// badRequest is an error that the caller can mend.
+type badRequest struct{ error }
+
+func (e *badRequest) Unwrap() error { return e.error }
+
+// config makes a configuration of one strategy.
+func (s *Server) config(q queryRequest) (*wire.Config, error) {
+	dir, err := s.folder(q.Dataset)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.embedderAllowed(*q.Embedder); err != nil {
+		return nil, err
+	}
+	c := &wire.Config{Dataset: wire.Value{Text: dir}, Strategies: []wire.Value{{Text: q.Strategy}}, Scalar: map[string]wire.Value{"retriever": {Text: q.Retriever}}}
+	if *q.Embedder != "" {
+		c.Scalar["embedder"] = wire.Value{Text: *q.Embedder}
+	}
+	return c, nil
+}
+
+// folder returns the folder of a data set that the owner listed.
+func (s *Server) folder(name string) (string, error) {
+	dir, ok := s.o.Datasets[name]
+	if !ok {
+		return "", &badRequest{fmt.Errorf("dataset %q: not served; there are %s", name, evalkit.QuoteList(names(s.o.Datasets)))}
+	}
+	return dir, nil
+}
+
+func names(m map[string]string) []string { return slices.Sorted(maps.Keys(m)) }
+
+// embedderAllowed refuses what could read files or call hosts.
+func (s *Server) embedderAllowed(text string) error {
+	name, _, _ := strings.Cut(text, "(")
+	if text == "" || name == "lsa" || name == "hash" || slices.Contains(s.o.Embedders, text) {
+		return nil
+	}
+	return &badRequest{fmt.Errorf("embedder %q: only lsa, hash and those that the server was started with", text)}
+}
+
+// maxAskers is the number of indexes kept for questions.
+const maxAskers = 8
+
+// askers keeps indexes, and builds each once however many ask for it.
+type askers struct {
+	mu    sync.Mutex
+	known map[string]*asking
+	order []string // the one used last at the end
+}
+
+type asking struct {
+	once  sync.Once
+	asker *wire.Asker
+	err   error
+}
+
+func (s *Server) asker(ctx context.Context, q queryRequest) (*wire.Asker, error) {
+	c, err := s.config(q)
+	if err != nil {
+		return nil, err
+	}
+	groups, err := s.o.Lab.Groups(c)
+	if err != nil {
+		return nil, &badRequest{err}
+	}
+	a := s.askers.get(groups[0].Fingerprint(0))
+	a.once.Do(func() { a.asker, a.err = groups[0].Asker(ctx, 0) })
+	if a.err != nil {
+		s.askers.drop(groups[0].Fingerprint(0))
+	}
+	return a.asker, a.err
+}
+
+func (k *askers) get(key string) *asking {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.order = append(slices.DeleteFunc(k.order, func(s string) bool { return s == key }), key)
+	if a, ok := k.known[key]; ok {
+		return a
+	}
+	if len(k.order) > maxAskers {
+		delete(k.known, k.order[0])
+		k.order = k.order[1:]
+	}
+	a := &asking{}
+	k.known[key] = a
+	return a
+}
+
+func (k *askers) drop(key string) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	delete(k.known, key)
+	k.order = slices.DeleteFunc(k.order, func(s string) bool { return s == key })
+}

@@ -1,0 +1,233 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"mime"
+	"net"
+	"net/http"
+	"path"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/chunkeval/chunkeval/evalkit/compare"
+	"github.com/chunkeval/chunkeval/evalkit/experiment"
+	"github.com/chunkeval/chunkeval/evalkit/report"
+	"github.com/chunkeval/chunkeval/evalkit/wire"
+)
+
+//go:embed openapi.json
+var openAPI []byte
+
+// Limits of a request.
+const (
+	maxBody      = 1 << 20          // bytes
+	queryTimeout = 60 * time.Second // the first question over a data set builds its index
+	maxTopK      = 1000
+	maxNeighbors = 100
+)
+
+// Options say what a Server serves.
+type Options struct {
+	// Sources returns the stored Experiments in the order of the list, and what
+	// could not be read.
+	Sources func() ([]compare.Input, []string)
+	// Run runs a configuration, stores its Experiments and returns their ids.
+	Run func(ctx context.Context, c *wire.Config, progress func(experiment.Progress)) ([]string, error)
+	Lab *wire.Lab
+	// Datasets are the folders that requests may use, by name.
+	Datasets map[string]string
+	// Defaults hold what a request leaves out: top_k, neighbor_prev,
+	// neighbor_next, retriever, strategy, dataset.
+	Defaults Defaults
+	// Embedders that requests may name beside lsa and hash.
+	Embedders []string
+	// Hosts are the host names that requests may be addressed to; empty allows
+	// loopback names only.
+	Hosts []string
+	Log   *slog.Logger // nil: silent
+}
+
+// Defaults are used where a request names nothing.
+type Defaults struct {
+	Dataset      string `json:"dataset"`
+	Strategy     string `json:"strategy"`
+	Retriever    string `json:"retriever"`
+	Embedder     string `json:"embedder,omitempty"`
+	TopK         int    `json:"top_k"`
+	NeighborPrev int    `json:"neighbor_prev"`
+	NeighborNext int    `json:"neighbor_next"`
+}
+
+// A Server is an http.Handler. Close it to stop its runs.
+type Server struct {
+	o      Options
+	mux    http.Handler
+	askers askers
+	runs   runs
+
+	mu    sync.Mutex
+	site  *report.Site
+	state string // of the Experiments that site was made of
+}
+
+// New returns a Server.
+func New(o Options) *Server {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	s := &Server{o: o, askers: askers{known: map[string]*asking{}}}
+	s.runs.init()
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /api/query", s.query)
+	mux.HandleFunc("GET /api/experiments", s.experiments)
+	mux.HandleFunc("POST /api/experiments", s.start)
+	mux.HandleFunc("GET /api/runs", s.listRuns)
+	mux.HandleFunc("GET /api/runs/{id}/events", s.events)
+	mux.HandleFunc("DELETE /api/runs/{id}", s.cancel)
+	mux.HandleFunc("GET /api/compare", s.compare)
+	mux.HandleFunc("GET /openapi.json", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write(openAPI)
+	})
+	mux.HandleFunc("GET /", s.page)
+	s.mux = http.NewCrossOriginProtection().Handler(mux)
+	return s
+}
+
+// Close cancels all runs and waits for them.
+func (s *Server) Close() { s.runs.close() }
+
+// ServeHTTP implements http.Handler.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	// Charts set styles on their elements; scripts come from files only.
+	h.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	if !s.hostAllowed(r.Host) {
+		fail(w, http.StatusForbidden, fmt.Errorf("host %q is not served here", r.Host))
+		return
+	}
+	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+	s.mux.ServeHTTP(w, r)
+}
+
+// hostAllowed keeps out names that someone else pointed at this address.
+func (s *Server) hostAllowed(host string) bool {
+	name, _, err := net.SplitHostPort(host)
+	if err != nil {
+		name = host
+	}
+	name = strings.Trim(name, "[]")
+	for _, h := range s.o.Hosts {
+		if strings.EqualFold(h, name) {
+			return true
+		}
+	}
+	ip := net.ParseIP(name)
+	return strings.EqualFold(name, "localhost") || ip != nil && (ip.IsLoopback() || len(s.o.Hosts) > 0)
+}
+
+// current returns the Site of what is stored now; it is made anew when that changes.
+func (s *Server) current() (*report.Site, error) {
+	in, problems := s.o.Sources()
+	var state strings.Builder
+	for _, x := range in {
+		fmt.Fprintln(&state, x.ID)
+	}
+	fmt.Fprintln(&state, problems)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.site != nil && s.state == state.String() {
+		return s.site, nil
+	}
+	site, err := report.NewSite(in, problems)
+	if err != nil {
+		return nil, err
+	}
+	site.Live = true
+	s.site, s.state = site, state.String()
+	return site, nil
+}
+
+func (s *Server) page(w http.ResponseWriter, r *http.Request) {
+	name := strings.TrimPrefix(path.Clean(r.URL.Path), "/")
+	if name == "" {
+		name = "index.html"
+	}
+	site, err := s.current()
+	if err != nil {
+		s.internal(w, err)
+		return
+	}
+	var b bytes.Buffer // an error must not follow half a page
+	switch name {
+	case "query.html":
+		err = site.QueryPage(&b, report.QueryForm{Datasets: names(s.o.Datasets), Defaults: s.o.Defaults})
+	case "runs.html":
+		err = site.RunsPage(&b, s.example())
+	default:
+		err = site.Write(&b, name)
+	}
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		fail(w, http.StatusNotFound, err)
+	case err != nil:
+		s.internal(w, err)
+	default:
+		w.Header().Set("Content-Type", mime.TypeByExtension(path.Ext(name)))
+		w.Header().Set("Cache-Control", "no-cache")
+		_, _ = w.Write(b.Bytes())
+	}
+}
+
+func (s *Server) internal(w http.ResponseWriter, err error) {
+	s.o.Log.Error("request failed", "error", err)
+	fail(w, http.StatusInternalServerError, err)
+}
+
+// problem is the body of every error.
+type problem struct {
+	Error string `json:"error"`
+}
+
+func fail(w http.ResponseWriter, status int, err error) {
+	answer(w, status, problem{err.Error()})
+}
+
+func answer(w http.ResponseWriter, status int, v any) {
+	b, err := json.Marshal(v)
+	if err != nil {
+		status, b = http.StatusInternalServerError, []byte(`{"error":"the answer cannot be written as JSON"}`)
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = w.Write(append(b, '\n'))
+}
+
+// read decodes a JSON body; what is wrong with it is the caller's to mend.
+func read(w http.ResponseWriter, r *http.Request, v any) bool {
+	d := json.NewDecoder(r.Body)
+	d.DisallowUnknownFields()
+	err := d.Decode(v)
+	if err == nil && d.More() {
+		err = errors.New("more than one JSON value")
+	}
+	var large *http.MaxBytesError
+	switch {
+	case errors.As(err, &large):
+		fail(w, http.StatusRequestEntityTooLarge, fmt.Errorf("the body is larger than %d bytes", large.Limit))
+	case err != nil:
+		fail(w, http.StatusBadRequest, fmt.Errorf("body: %w", err))
+	}
+	return err == nil
+}
