@@ -55,7 +55,10 @@ func env(t testing.TB) Env {
 	t.Helper()
 	tok, err := token.Parse("cl100k")
 	require.NoError(t, err)
-	return Env{Tokenizer: tok, Embedder: func(string) (evalkit.Embedder, error) { return letters{}, nil }}
+	return Env{
+		Tokenizer: tok, Embedder: func(string) (evalkit.Embedder, error) { return letters{}, nil },
+		Chat: func(string) (Chat, error) { return &thirds{}, nil },
+	}
 }
 
 func parse(t testing.TB, s string) evalkit.Strategy {
@@ -96,6 +99,7 @@ var battery = []string{
 	"paragraph", "paragraph(size=5)", "paragraph(size=15,unit=rune)", "markdown", "markdown(size=6)", "markdown(size=15,unit=rune)", "page", "page(size=4)",
 	"sentence_window", "sentence_window(window=0,size=5)", "sentence_window(window=1,size=8,unit=rune)", "parent", "parent(size=12,child=4)", "parent(size=30,child=9,unit=rune)",
 	"semantic", "semantic(mode=stddev,buffer=0)", "semantic(mode=interquartile,threshold=0.5)", "semantic(mode=gradient,size=20)", "semantic_modified(size=60)", "cluster_semantic(size=100)",
+	"llm_semantic(llm=thirds)", "llm_semantic(size=12,view=60,llm=thirds)", "contextual(llm=thirds)", "contextual(strategy=markdown(size=20),view=100,llm=thirds)",
 }
 
 func TestConformance(t *testing.T) {
@@ -110,7 +114,7 @@ func TestParseReadsStringBack(t *testing.T) {
 		b, err := Parse(a.String(), Env{Tokenizer: env(t).Tokenizer, Embedder: func(spec string) (evalkit.Embedder, error) {
 			assert.Equal(t, "letters", spec)
 			return letters{}, nil
-		}})
+		}, Chat: env(t).Chat})
 		require.NoError(t, err, a)
 		assert.Equal(t, a.String(), b.String())
 		assert.Equal(t, evalkit.Fingerprint(a), evalkit.Fingerprint(b))

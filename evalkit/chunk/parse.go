@@ -15,6 +15,9 @@ type Env struct {
 	// Embedder returns the embedder of a semantic strategy; the empty string
 	// asks for the Experiment's. Nil: there are none.
 	Embedder func(spec string) (evalkit.Embedder, error)
+	// Chat returns the model of a strategy that asks one; the empty string means
+	// that the strategy names none. Nil: there are none.
+	Chat func(spec string) (Chat, error)
 }
 
 // Names returns the strategies that Parse knows.
@@ -22,6 +25,7 @@ func Names() []string {
 	return []string{
 		"fixed_size", "recursive", "sentence", "paragraph", "markdown", "page", "sentence_window", "parent",
 		"semantic", "semantic_modified", "cluster_semantic",
+		"llm_semantic", "contextual",
 	}
 }
 
@@ -38,6 +42,8 @@ func Names() []string {
 //	semantic(mode=percentile,threshold=95,buffer=1,size=1000,embedder=…)
 //	semantic_modified(size=200,embedder=…)
 //	cluster_semantic(size=200,embedder=…)
+//	llm_semantic(size=400,view=800,llm=…)
+//	contextual(strategy=recursive(size=200),view=8000,llm=…)
 //
 // All but the units rune, word and sentence also take tokenizer=…, for lengths
 // in another tokenizer than the Experiment's. String prints every setting in
@@ -52,6 +58,7 @@ func Parse(s string, env Env) (evalkit.Strategy, error) {
 		"fixed_size": parseFixedSize, "recursive": parseRecursive, "sentence": parseSentence, "paragraph": parseParagraph,
 		"markdown": parseMarkdown, "page": parsePage, "sentence_window": parseSentenceWindow, "parent": parseParent,
 		"semantic": parseSemantic, "semantic_modified": parseModified, "cluster_semantic": parseCluster,
+		"llm_semantic": parseLLMSemantic, "contextual": parseContextual,
 	}[e.Name]
 	if !ok {
 		if best, near := evalkit.Nearest(e.Name, Names()); near {

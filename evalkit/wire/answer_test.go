@@ -51,7 +51,9 @@ func (s *chatServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	s.chats++
 	text := "eight weeks"
-	if prompt := req.Messages[0].Content; strings.HasPrefix(prompt, "You check") {
+	if prompt := req.Messages[0].Content; strings.HasPrefix(prompt, "Below are numbered parts") {
+		text = "1"
+	} else if strings.HasPrefix(prompt, "You check") {
 		text = "VERDICT: YES"
 		if strings.Index(prompt, "<answer>") < strings.Index(prompt, "<question>") && strings.Contains(prompt, "<reference>") {
 			text = "VERDICT: NO"
@@ -223,6 +225,39 @@ func TestEstimateOfEmbedding(t *testing.T) {
 	assert.Equal(t, "embedder", spent[0].Role)
 	assert.Positive(t, s.texts)
 	require.NoError(t, lab.Close())
+}
+
+func TestStrategiesThatAskAModel(t *testing.T) {
+	s := &chatServer{}
+	model := fmt.Sprintf("openai(base_url=%q,model=c)", s.start(t))
+	config := "strategies:\n  - 'llm_semantic(llm=" + model + ")'\n  - 'contextual(strategy=page,llm=" + model + ")'\nretriever: bm25\n"
+	dir := t.TempDir()
+	lab := &Lab{CacheDir: dir}
+	gs, err := groups(t, lab, config)
+	require.NoError(t, err)
+	estimates, notes, err := Estimate(t.Context(), gs)
+	require.NoError(t, err)
+	assert.Len(t, notes, 2)
+	assert.Zero(t, s.chats)
+	require.Len(t, estimates, 2)
+	assert.Equal(t, []string{"llm_semantic", "c"}, []string{estimates[0].What, estimates[0].Model})
+	r := runAll(t, gs)[0]
+	assert.Len(t, r.Strategies[0].Chunks, 2)
+	assert.Equal(t, "eight weeks", r.Strategies[1].Chunks[0].Header)
+	assert.Equal(t, 2, s.chats)
+	spent := lab.TakeUsage(llm.Prices{})
+	require.Len(t, spent, 1, "one client for one model")
+	assert.Equal(t, []any{"chunker", 2}, []any{spent[0].Role, spent[0].Calls})
+	again, err := groups(t, &Lab{CacheDir: dir}, config)
+	require.NoError(t, err)
+	assert.Equal(t, r.Strategies, runAll(t, again)[0].Strategies)
+	assert.Equal(t, 2, s.chats, "a second run is free")
+
+	_, err = groups(t, &Lab{}, "strategies: [llm_semantic]\n")
+	require.ErrorContains(t, err, "llm: parse model \"\": not given")
+	_, err = groups(t, &Lab{}, "strategies: ['contextual(llm=openai(model=m,api_key=hunter2))']\n")
+	require.ErrorContains(t, err, "strategies[0]")
+	assert.NotContains(t, err.Error(), "hunter2")
 }
 
 func TestReadPrices(t *testing.T) {

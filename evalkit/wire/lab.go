@@ -230,7 +230,7 @@ func (l *Lab) group(ds *evalkit.Dataset, d draft) (*Group, error) {
 			return main, nil
 		}
 		return embedder(s)
-	}}
+	}, Chat: func(s string) (chunk.Chat, error) { return llm.ParseModel(s, l.chat("chunker")) }}
 	for _, v := range d.config.Strategies {
 		s, err := chunk.Parse(v.Text, env)
 		if err != nil {
@@ -349,7 +349,7 @@ func (l *Lab) embedderFor(ds *evalkit.Dataset, a evalkit.Analyzer, seed int) fun
 
 // cached returns s with its chunks kept on disk where cutting is costly.
 func (l *Lab) cached(s evalkit.Strategy) evalkit.Strategy {
-	if name, _, _ := strings.Cut(s.String(), "("); l.CacheDir == "" || !strings.Contains(name, "semantic") {
+	if name, _, _ := strings.Cut(s.String(), "("); l.CacheDir == "" || !strings.Contains(name, "semantic") && name != "contextual" {
 		return s
 	}
 	return chunkCache{s, filepath.Join(l.CacheDir, "chunks")}
