@@ -178,23 +178,27 @@ func (s *Server) readConfig(r *http.Request) (*wire.Config, error) {
 	if c.Dataset.Text, err = s.folder(c.Dataset.Text[1:]); err != nil {
 		return nil, err
 	}
-	embedders := []wire.Value{c.Scalar["embedder"]}
+	errs := []error{s.embedderAllowed(c.Scalar["embedder"].Text)}
+	for _, v := range c.Strategies {
+		errs = append(errs, s.allowed(v.Text))
+	}
+	for key, v := range c.Scalar {
+		if key != "embedder" {
+			errs = append(errs, s.allowed(v.Text))
+		}
+	}
 	for _, a := range c.Sweep {
-		if a.Key == "embedder" {
-			embedders = append(embedders, a.Values...)
+		for _, v := range a.Values {
+			switch a.Key {
+			case "embedder":
+				errs = append(errs, s.embedderAllowed(v.Text))
+			case "window":
+			default:
+				errs = append(errs, s.allowed(v.Text))
+			}
 		}
 	}
-	for _, e := range embedders {
-		if err := s.embedderAllowed(e.Text); err != nil {
-			return nil, err
-		}
-	}
-	for _, key := range []string{"answerer", "judge"} {
-		if v, ok := c.Scalar[key]; ok && v.Text != "none" && v.Text != "extractive" {
-			return nil, fmt.Errorf("%s %q: not over HTTP; use evalkit run", key, v.Text)
-		}
-	}
-	return c, nil
+	return c, errors.Join(errs...)
 }
 
 // example is a configuration to begin with.

@@ -32,6 +32,7 @@ const (
 	queryTimeout = 60 * time.Second // the first question over a data set builds its index
 	maxTopK      = 1000
 	maxNeighbors = 100
+	maxPages     = 64 // kept in memory
 )
 
 // Options say what a Server serves.
@@ -75,7 +76,8 @@ type Server struct {
 
 	mu    sync.Mutex
 	site  *report.Site
-	state string // of the Experiments that site was made of
+	state string            // of the Experiments that site was made of
+	pages map[string][]byte // of site, those that take long to make
 }
 
 // New returns a Server.
@@ -155,7 +157,7 @@ func (s *Server) current() (*report.Site, error) {
 		return nil, err
 	}
 	site.Live = true
-	s.site, s.state = site, state.String()
+	s.site, s.state, s.pages = site, state.String(), map[string][]byte{}
 	return site, nil
 }
 
@@ -176,7 +178,7 @@ func (s *Server) page(w http.ResponseWriter, r *http.Request) {
 	case "runs.html":
 		err = site.RunsPage(&b, s.example())
 	default:
-		err = site.Write(&b, name)
+		err = s.write(&b, site, name)
 	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -188,6 +190,27 @@ func (s *Server) page(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "no-cache")
 		_, _ = w.Write(b.Bytes())
 	}
+}
+
+// write writes a page of site; reports and comparisons are kept until the
+// Experiments change.
+func (s *Server) write(b *bytes.Buffer, site *report.Site, name string) error {
+	s.mu.Lock()
+	kept := s.pages[name]
+	s.mu.Unlock()
+	if kept != nil {
+		b.Write(kept)
+		return nil
+	}
+	err := site.Write(b, name)
+	if err == nil && strings.HasSuffix(name, ".html") && name != "index.html" {
+		s.mu.Lock()
+		if s.site == site && len(s.pages) < maxPages {
+			s.pages[name] = bytes.Clone(b.Bytes())
+		}
+		s.mu.Unlock()
+	}
+	return err
 }
 
 func (s *Server) internal(w http.ResponseWriter, err error) {

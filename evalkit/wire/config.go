@@ -191,6 +191,14 @@ func (c *Config) read(body ast.Node) error {
 	})
 }
 
+// keyOf returns a key without its quotes.
+func keyOf(n ast.MapKeyNode) string {
+	if s, ok := n.(*ast.StringNode); ok {
+		return s.Value
+	}
+	return n.String()
+}
+
 // each calls f for every key of a mapping, in the order of the file.
 func (c *Config) each(n ast.Node, prefix string, known []string, f func(string, ast.Node) error) error {
 	m, ok := n.(ast.MapNode)
@@ -198,7 +206,7 @@ func (c *Config) each(n ast.Node, prefix string, known []string, f func(string, 
 		return c.errorAt(n, strings.TrimSuffix(prefix, "."), errors.New("want key: value lines"))
 	}
 	for it := m.MapRange(); it.Next(); {
-		key := it.Key().String()
+		key := keyOf(it.Key())
 		found := false
 		for _, k := range known {
 			found = found || k == key
@@ -269,7 +277,7 @@ func (c *Config) component(n ast.Node, path string) (Value, error) {
 	if !it.Next() {
 		return Value{}, c.errorAt(n, path, errors.New("no value"))
 	}
-	name := it.Key().String()
+	name := keyOf(it.Key())
 	v := Value{Line: it.KeyValue().Key.GetToken().Position.Line, Path: path + "." + name, Keys: map[string]int{}, file: c.File}
 	e := evalkit.Expr{Name: name}
 	settings, ok := it.Value().(ast.MapNode)
@@ -277,7 +285,7 @@ func (c *Config) component(n ast.Node, path string) (Value, error) {
 		return v, c.errorAt(n, path, errors.New("want a name and its settings: \"name: {key: value}\""))
 	}
 	for s := settings.MapRange(); s.Next(); {
-		key := s.Key().String()
+		key := keyOf(s.Key())
 		text, err := c.setting(s.Value(), v.Path+"."+key)
 		if err != nil {
 			return v, err

@@ -116,3 +116,14 @@ func TestUnfold(t *testing.T) {
 	assert.Equal(t, []string{"top_k=5", "window=1/1"}, describe(settings[1]), "the last axis varies fastest")
 	assert.Len(t, unfold(nil, true), 1)
 }
+
+func TestParseConfigReadsJSON(t *testing.T) {
+	c, err := ParseConfig("request.json", []byte(`{"name":"n","dataset":"d","strategies":["page",{"fixed_size":{"size":60}}],"top_k":3,"sweep":{"window":["0/0","1/1"]}}`), "/data")
+	require.NoError(t, err)
+	assert.Equal(t, "/data/d", c.Dataset.Text)
+	assert.Equal(t, []string{"page", "fixed_size(size=60)"}, []string{c.Strategies[0].Text, c.Strategies[1].Text})
+	assert.Equal(t, "3", c.Scalar["top_k"].Text)
+	assert.Equal(t, "window", c.Sweep[0].Key)
+	_, err = ParseConfig("request.json", []byte(`{"dataset":"d","strategies":["page"],"topk":3}`), "/")
+	require.ErrorContains(t, err, `unknown key "topk": did you mean "top_k"?`)
+}

@@ -8,6 +8,7 @@
 //	evalkit compare ID ID…      differences, paired by question
 //	evalkit report ID…          the managerial and the technical report
 //	evalkit site OUT            the dashboard as files
+//	evalkit serve               the dashboard and the query API over HTTP
 //	evalkit export ID --trec    run and qrels files for trec_eval
 //	evalkit dataset …           check, import and generate data sets
 //	evalkit model pull NAME     get an embedding model that runs on this machine
@@ -73,7 +74,7 @@ Exit status:
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usage(fmt.Errorf("%w; see %s --help", err, cmd.CommandPath()))
 	})
-	root.AddCommand(runCommand(), queryCommand(), listCommand(), showCommand(), compareCommand(), reportCommand(), siteCommand(), exportCommand(), datasetCommand(), modelCommand(), versionCommand())
+	root.AddCommand(runCommand(), queryCommand(), listCommand(), showCommand(), compareCommand(), reportCommand(), siteCommand(), serveCommand(), exportCommand(), datasetCommand(), modelCommand(), versionCommand())
 	for _, c := range root.Commands() {
 		usageArgs(c)
 	}

@@ -120,7 +120,7 @@ func runFile(cmd *cobra.Command, path string, f runFlags) (err error) {
 		return dryRun(cmd, groups, prices)
 	}
 	p := newProgress(cmd.ErrOrStderr(), f.quiet)
-	s := &session{lab: lab, flags: f, program: program, profile: profile, progress: p, prices: prices, out: cmd.ErrOrStderr()}
+	s := &session{lab: lab, flags: f, program: program, profile: profile, progress: p.report, prices: prices, out: cmd.ErrOrStderr()}
 	var all []*store.Experiment
 	for _, g := range groups {
 		done, err := s.group(cmd.Context(), g)
@@ -147,7 +147,7 @@ type session struct {
 	flags    runFlags
 	program  string
 	profile  *experiment.Profile
-	progress *progress
+	progress func(experiment.Progress)
 	prices   llm.Prices
 	out      io.Writer
 	new      int
@@ -177,7 +177,7 @@ func (s *session) group(ctx context.Context, g *wire.Group) ([]*store.Experiment
 	w := store.NewWriter(s.flags.results)
 	start := time.Now()
 	n := 0
-	opt := experiment.Options{Workers: s.flags.workers, Journal: s.lab.Journal(), Progress: s.progress.report, Profile: s.profile}
+	opt := experiment.Options{Workers: s.flags.workers, Journal: s.lab.Journal(), Progress: s.progress, Profile: s.profile}
 	for r, err := range experiment.Run(ctx, g.Setup, settings, opt) {
 		if err != nil {
 			return nil, err

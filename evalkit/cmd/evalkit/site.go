@@ -57,12 +57,16 @@ by how much; --chunk-text sets the limit.`,
 
 // openSite opens the Experiments below results.
 func openSite(results string) (*report.Site, error) {
+	return report.NewSite(sources(results))
+}
+
+// sources returns the Experiments below results, and what to say of those that
+// cannot be read in full.
+func sources(results string) (in []compare.Input, notes []string) {
 	all, bad := store.List(results)
-	var in []compare.Input
 	for _, x := range all {
 		in = append(in, compare.Input{ID: x.Record.ID, Source: x})
 	}
-	var notes []string
 	for _, err := range bad {
 		notes = append(notes, err.Error())
 	}
@@ -71,7 +75,7 @@ func openSite(results string) (*report.Site, error) {
 			notes = append(notes, n.Error())
 		}
 	}
-	return report.NewSite(in, notes)
+	return in, notes
 }
 
 func writeSite(site *report.Site, out string) (files int, bytes int64, err error) {
