@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/chunkeval/chunkeval/evalkit/embed/onnx"
 	"github.com/chunkeval/chunkeval/evalkit/embed/openai"
+	"github.com/chunkeval/chunkeval/evalkit/embed/vectorfile"
 	"github.com/chunkeval/chunkeval/evalkit/wire"
 )
 
@@ -13,5 +14,6 @@ func embedders() []wire.EmbedderKind {
 		{Name: "openai", Open: openai.Open},
 		{Name: "onnx", Open: onnx.Open},
 		{Name: "minilm", Open: onnx.Open},
+		{Name: "precomputed", Open: vectorfile.Open},
 	}
 }
