@@ -45,6 +45,8 @@ var floors = map[string][]string{
 	// protowire writes the model that onnxruntime is given.
 	"embed/onnx": {"token", "github.com/yalue/onnxruntime_go", "google.golang.org/protobuf/encoding/protowire"},
 
+	"embed/vectorfile": {"internal/hdf5"},
+
 	// Floor 3: the grid.
 	"experiment": {}, // sees interfaces only
 
