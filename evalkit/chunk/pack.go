@@ -8,24 +8,41 @@ import (
 
 // pack joins consecutive pieces into spans of at most size, and repeats pieces
 // of at most overlap at the start of the next span. lengths are those of the
-// pieces one by one. It is the merge step of LangChain's text splitters, which
-// the published tables rest on, with an empty joiner:
+// pieces one by one.
+func pack(pieces []evalkit.Span, lengths []int, size, overlap int) []evalkit.Span {
+	return merge{size: size, overlap: overlap}.pack(pieces, lengths)
+}
+
+// merge is the merge step of LangChain's text splitters, which the published
+// tables rest on. With the length of the joiner between any two pieces of the
+// list counted in total:
 //
 //	when total + new > size and the list is not empty: emit the list; then drop
 //	pieces from its front while total > overlap, or while total + new > size
 //	and total > 0
-func pack(pieces []evalkit.Span, lengths []int, size, overlap int) []evalkit.Span {
+//
+// The joiner is empty. Its length is 0 all the same only where a tokenizer adds
+// nothing to a text: one that counts [CLS] and [SEP] counts them for it too.
+type merge struct{ size, overlap, joiner int }
+
+func (m merge) pack(pieces []evalkit.Span, lengths []int) []evalkit.Span {
 	var out []evalkit.Span
 	first, total := 0, 0 // the list is pieces[first:i]
+	joiner := func(more bool) int {
+		if more {
+			return m.joiner
+		}
+		return 0
+	}
 	for i, n := range lengths {
-		if total+n > size && i > first {
+		if total+n+joiner(i > first) > m.size && i > first {
 			out = append(out, evalkit.Span{Start: pieces[first].Start, End: pieces[i-1].End})
-			for total > overlap || total+n > size && total > 0 {
-				total -= lengths[first]
+			for total > m.overlap || total+n+joiner(i > first) > m.size && total > 0 {
+				total -= lengths[first] + joiner(i-first > 1)
 				first++
 			}
 		}
-		total += n
+		total += n + joiner(i > first)
 	}
 	if first < len(pieces) {
 		out = append(out, evalkit.Span{Start: pieces[first].Start, End: pieces[len(pieces)-1].End})

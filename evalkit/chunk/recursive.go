@@ -135,8 +135,9 @@ func (w *recursion) split(ctx context.Context, s evalkit.Span, separators []stri
 	}
 	var small []evalkit.Span
 	var lengths []int
+	merge := merge{w.size, w.overlap, w.length("")}
 	flush := func() {
-		w.out = append(w.out, pack(small, lengths, w.size, w.overlap)...)
+		w.out = append(w.out, merge.pack(small, lengths)...)
 		small, lengths = small[:0], lengths[:0]
 	}
 	for _, p := range w.cut(s, sep) {
