@@ -40,6 +40,9 @@ var floors = map[string][]string{
 	"embed/openai": {"embed", "llm", "token"},
 	"retrieve":     {"github.com/blevesearch"}, // the only bleve importer
 	"answer":       {"chunk", "expand", "llm"}, // chunk for its sentences
+	// dataset/synth is apart from dataset so that loading a data set needs no
+	// sentences; it sees models through interfaces of its own.
+	"dataset/synth": {"chunk"},
 
 	// The only onnxruntime importer: it needs cgo, and only the command links it.
 	// protowire writes the model that onnxruntime is given.
@@ -67,7 +70,8 @@ var floors = map[string][]string{
 	// Own code, where the pure Go library does not read what h5py writes.
 	"internal/hdf5": {},
 
-	"internal/golden": {}, // tests only
+	"internal/golden":  {},                                                     // tests only
+	"internal/browser": {"github.com/chromedp", "github.com/stretchr/testify"}, // tests only
 }
 
 // TestFloors parses the sources in-process: what a child process reads is

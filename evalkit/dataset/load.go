@@ -54,6 +54,7 @@ type folder struct {
 	root *os.Root
 	*builder
 	read []string // the files that were read
+	base string   // of documents; empty: docsDir
 }
 
 // open opens a regular file of at most limit bytes; limit 0 is none.
@@ -137,13 +138,17 @@ func (f *folder) packedHint() string {
 // walk adds every document below documents/. Names that begin with a dot are
 // left out.
 func (f *folder) walk() {
-	other := &Warning{Text: "files below " + docsDir + " are not .md or .txt and were left out"}
-	err := fs.WalkDir(f.root.FS(), docsDir, func(name string, d fs.DirEntry, err error) error {
+	base := f.base
+	if base == "" {
+		base = docsDir
+	}
+	other := &Warning{Text: "files below " + base + " are not .md or .txt and were left out"}
+	err := fs.WalkDir(f.root.FS(), base, func(name string, d fs.DirEntry, err error) error {
 		if err != nil {
 			f.probs.add(place{file: name}, bare(err))
 			return nil
 		}
-		hidden := strings.HasPrefix(d.Name(), ".")
+		hidden := strings.HasPrefix(d.Name(), ".") && name != base
 		if d.IsDir() {
 			if hidden {
 				return fs.SkipDir
@@ -156,7 +161,7 @@ func (f *folder) walk() {
 		return nil
 	})
 	if err != nil {
-		f.probs.add(place{file: docsDir}, bare(err))
+		f.probs.add(place{file: base}, bare(err))
 	}
 	f.notes = append(f.notes, found(other)...)
 }
