@@ -18,6 +18,19 @@ type builder struct {
 	arms [][]*Arm // per column, per strategy
 }
 
+// distinguish makes the names of columns different where they are not.
+func (b *builder) distinguish() {
+	times := map[string]int{}
+	for _, c := range b.c.Columns {
+		times[c.Name]++
+	}
+	for i := range b.c.Columns {
+		if c := &b.c.Columns[i]; times[c.Name] > 1 && c.ID != c.Name {
+			c.Name += " · " + c.ID
+		}
+	}
+}
+
 // check refuses what cannot be paired.
 func (b *builder) check(all []*Loaded) error {
 	var first *Loaded

@@ -169,6 +169,7 @@ func New(all []*Loaded, o Options) (*Comparison, error) {
 	if err := b.check(all); err != nil {
 		return nil, err
 	}
+	b.distinguish()
 	b.sheets()
 	b.rows()
 	b.warn()

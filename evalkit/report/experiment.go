@@ -49,17 +49,27 @@ func experimentCharts(x *Entry) ([]*chart.Chart, error) {
 	return out, nil
 }
 
-// label names an arm in a chart: the strategy, the window where it expands, and
-// the Experiment where there are several.
-func label(x *Entry, strategy string, w evalkit.Window, several bool) string {
-	out := strategy
+// label names an arm in a chart: the strategy, and the window where it expands.
+func label(strategy string, w evalkit.Window) string {
 	if w != (evalkit.Window{}) {
-		out += " " + w.String()
+		strategy += " " + w.String()
 	}
-	if several {
-		out += " · " + x.Spec.Name
+	return strategy
+}
+
+// labelIn is label with the Experiment, where there are several of them.
+func labelIn(all []*Entry, x *Entry, strategy string, w evalkit.Window) string {
+	name := label(strategy, w)
+	if len(all) == 1 {
+		return name
 	}
-	return out
+	name += " · " + x.Spec.Name
+	for _, y := range all {
+		if y != x && y.Spec.Name == x.Spec.Name {
+			return name + " · " + x.ID
+		}
+	}
+	return name
 }
 
 // retrieverOf names the retriever with its model, if it uses one.
@@ -83,7 +93,7 @@ func curveChart(all []*Entry) (*chart.Chart, error) {
 		for _, l := range x.Looks {
 			for _, c := range l.Curves {
 				// Hits depend on the retriever alone: its curves are drawn once.
-				name := label(x, l.Strategy, c.Window, false)
+				name := label(l.Strategy, c.Window)
 				if len(all) > 1 {
 					name += " · " + retrieverOf(x)
 				}
@@ -128,7 +138,7 @@ func attributionChart(all []*Entry) (*chart.Chart, error) {
 		for _, l := range x.Looks {
 			if l.Window != (evalkit.Window{}) && l.Err == nil {
 				expanded = append(expanded, l)
-				t.Rows = append(t.Rows, chart.StackRow{Name: label(x, l.Strategy, l.Window, len(all) > 1)})
+				t.Rows = append(t.Rows, chart.StackRow{Name: labelIn(all, x, l.Strategy, l.Window)})
 				prev, next = max(prev, l.Window.Prev), max(next, l.Window.Next)
 			}
 		}
@@ -184,7 +194,7 @@ func waterfallChart(all []*Entry) (*chart.Chart, error) {
 		for _, l := range x.Looks {
 			if l.Err == nil {
 				w := l.Waterfall
-				t.Series = append(t.Series, chart.WaterfallSeries{Name: label(x, l.Strategy, evalkit.Window{}, len(all) > 1), Values: pointers(w.Segmentation, w.Candidates, w.Oracle, w.Actual)})
+				t.Series = append(t.Series, chart.WaterfallSeries{Name: labelIn(all, x, l.Strategy, evalkit.Window{}), Values: pointers(w.Segmentation, w.Candidates, w.Oracle, w.Actual)})
 			}
 		}
 	}

@@ -161,7 +161,7 @@ func (s *Study) paretoChart() (*chart.Chart, error) {
 
 func (s *Study) optionLabel(i int) string {
 	o := s.option(i)
-	return label(s.entry(o.Experiment), o.Strategy, o.Window, false) + " · " + o.Setting
+	return label(o.Strategy, o.Window) + " · " + o.Setting
 }
 
 // telling returns questions that show what the recommended setting does: where

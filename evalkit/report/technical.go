@@ -122,12 +122,22 @@ func (s *Study) charts() ([]*chart.Chart, error) {
 	return out, nil
 }
 
+// name returns the name of an Experiment, different from all others.
+func (s *Study) name(id string) string {
+	for _, c := range s.Comparison.Columns {
+		if c.ID == id {
+			return c.Name
+		}
+	}
+	return id
+}
+
 // heatChart shows the expanded recall of every strategy in every Experiment.
 func (s *Study) heatChart() (*chart.Chart, error) {
 	t := chart.HeatTable{Title: "Recall by strategy and Experiment", Axis: "recall of hits and neighbors", RowHead: "strategy"}
 	at := map[string]int{}
 	for j, x := range s.Experiments {
-		t.Columns = append(t.Columns, x.Spec.Name)
+		t.Columns = append(t.Columns, s.name(x.ID))
 		for i := range x.Overview.Strategies {
 			st := &x.Overview.Strategies[i]
 			row, ok := at[st.Strategy]

@@ -1,0 +1,263 @@
+package report_test
+
+import (
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/chunkeval/chunkeval/evalkit"
+	"github.com/chunkeval/chunkeval/evalkit/compare"
+	"github.com/chunkeval/chunkeval/evalkit/experiment"
+	"github.com/chunkeval/chunkeval/evalkit/internal/browser"
+	"github.com/chunkeval/chunkeval/evalkit/report"
+	"github.com/chunkeval/chunkeval/evalkit/wire"
+)
+
+var few = compare.Options{Bootstrap: 200, Draws: 200}
+
+// ran runs a configuration over datasets/handbook, in memory.
+func ran(t testing.TB, config string) []*experiment.Result {
+	t.Helper()
+	dir, err := filepath.Abs("../../datasets/handbook")
+	require.NoError(t, err)
+	c, err := wire.ParseConfig("test", []byte("dataset: "+dir+"\n"+config), "/")
+	require.NoError(t, err)
+	return runConfig(t, c)
+}
+
+func runConfig(t testing.TB, c *wire.Config) []*experiment.Result {
+	t.Helper()
+	lab := &wire.Lab{}
+	groups, err := lab.Groups(c)
+	require.NoError(t, err)
+	var all []*experiment.Result
+	for _, g := range groups {
+		i := 0
+		for r, err := range experiment.Run(t.Context(), g.Setup, g.Settings, experiment.Options{}) {
+			require.NoError(t, err)
+			r.Record.Spec, r.Record.Components = g.Specs[i], g.Components
+			r.Record.ID = strings.Map(func(c rune) rune {
+				if c == ' ' || c == '=' || c == '/' {
+					return '-'
+				}
+				return c
+			}, g.Specs[i].Name)
+			r.Record.Provenance.Started = "2026-12-01T10:00:00Z"
+			all = append(all, r)
+			i++
+		}
+	}
+	require.NoError(t, lab.Close())
+	return all
+}
+
+func inputs(all ...*experiment.Result) []compare.Input {
+	var out []compare.Input
+	for _, r := range all {
+		out = append(out, compare.Input{ID: r.Record.ID, Source: r.Source()})
+	}
+	return out
+}
+
+const small = "name: small\nstrategies: [fixed_size(size=100), markdown]\nretriever: bm25\nqueries: ['h00*', 'h01*', 'h24*', 'h25*']\nsweep: {window: [0/0, 1/1]}\n"
+
+// site writes a Site into a folder and returns the address of its list.
+func site(t testing.TB, all []*experiment.Result) string {
+	t.Helper()
+	s, err := report.NewSite(inputs(all...), []string{"results/broken: incomplete"})
+	require.NoError(t, err)
+	s.Options = few
+	dir := t.TempDir()
+	for _, name := range s.Files() {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		write(t, path, func(w io.Writer) error { return s.Write(w, name) })
+	}
+	return "file://" + dir + "/"
+}
+
+func write(t testing.TB, path string, f func(io.Writer) error) {
+	t.Helper()
+	w, err := os.Create(path)
+	require.NoError(t, err)
+	require.NoError(t, f(w))
+	require.NoError(t, w.Close())
+}
+
+// TestSiteInABrowser walks the way of a user, from files, without a network:
+// list, two Experiments, Compare, a question, its expansion tree.
+func TestSiteInABrowser(t *testing.T) {
+	b := browser.Open(t)
+	root := site(t, ran(t, small))
+
+	b.Go(root + "index.html")
+	assert.Equal(t, 2, browser.Eval[int](b, `document.querySelectorAll('#experiments tbody tr').length`))
+	assert.Contains(t, browser.Eval[string](b, `document.querySelector('.warning').textContent`), "results/broken")
+	assert.Equal(t, "neighbor_prev 1, neighbor_next 1", browser.Eval[string](b, `document.querySelectorAll('.badge')[1].title`))
+	b.Shot("list")
+	b.Click(`#experiments tbody tr:nth-child(1) input`)
+	assert.Equal(t, "true", browser.Eval[string](b, `document.getElementById('compare').getAttribute('aria-disabled')`))
+	b.Click(`#experiments tbody tr:nth-child(2) input`)
+	b.Click(`#compare`)
+
+	b.Wait(`document.querySelector('table.sheet')`)
+	assert.Positive(t, b.ChartsDrawn())
+	assert.Equal(t, []string{"±0/0", "±1/1"}, browser.Eval[[]string](b, `[...document.querySelectorAll('table.columns .badge')].map(e => e.textContent)`))
+	assert.Contains(t, browser.Eval[string](b, `document.querySelector('.warnings').innerText`), "differ in Neighbor Expansion: ±0/0 against ±1/1")
+	b.Wait(`document.querySelectorAll('table.moved tbody tr').length > 0`)
+	b.Shot("compare")
+	b.Click(`table.moved tbody tr button`)
+	b.Wait(`document.querySelectorAll('.pair ol.tree').length === 2`)
+	assert.Positive(t, browser.Eval[int](b, `document.querySelectorAll('.pair ol.tree li.hit').length`))
+	assert.Positive(t, browser.Eval[int](b, `document.querySelectorAll('.pair ul.branch li.prev, .pair ul.branch li.next').length`), "neighbors of ±1/1")
+	assert.Positive(t, browser.Eval[int](b, `document.querySelectorAll('.pair mark').length`), "gold is marked")
+	b.Shot("compare-question")
+
+	b.Go(root + "e/small-window-1-1/index.html")
+	assert.Equal(t, 3, b.ChartsDrawn())
+	b.Wait(`document.querySelectorAll('table.questions tbody tr').length > 0`)
+	b.Do(b.Choose(`[data-role=show]`, "neighbor"))
+	b.Wait(`document.querySelector('[data-role=count]').textContent !== 'no question'`)
+	b.Click(`table.questions tbody button`)
+	b.Wait(`document.querySelector('[data-role=panel] ol.tree')`)
+	assert.Positive(t, browser.Eval[int](b, `document.querySelectorAll('[data-role=panel] .has-gold').length`))
+	for _, look := range []struct {
+		name   string
+		width  int64
+		scheme string
+	}{{"detail-dark", 1300, "dark"}, {"detail-narrow", 390, "light"}} {
+		b.Look(look.width, look.scheme)
+		b.ChartsDrawn()
+		b.Shot(look.name)
+		assert.LessOrEqual(t, browser.Eval[int](b, `document.documentElement.scrollWidth`), int(look.width), "nothing wider than the window")
+	}
+	for _, name := range []string{"managerial.html", "technical.html"} {
+		b.Look(1100, "light")
+		b.Go(root + name)
+		assert.Positive(t, b.ChartsDrawn())
+		b.Shot(name)
+	}
+	assert.Empty(t, b.Problems())
+	for _, r := range b.Requests() {
+		assert.NotRegexp(t, "^https?:", r, "no network")
+	}
+}
+
+func TestHO_RP_03_NumbersSortAsNumbers(t *testing.T) {
+	b := browser.Open(t)
+	b.Go(site(t, ran(t, small)) + "index.html")
+	// The table of the page with other numbers in one column.
+	b.Do(b.Run(`[...document.querySelectorAll('#experiments tbody tr')].forEach(r => r.remove());
+		['9.5', '100', 'n/a', '10.2', '0.002'].forEach(v => { const r = document.querySelector('#experiments tbody').insertRow(); r.insertCell(); const c = r.insertCell(); c.textContent = v; if (v !== 'n/a') c.dataset.v = v; });`))
+	column := `[...document.querySelectorAll('#experiments tbody tr')].map(r => r.cells[1].textContent)`
+	b.Click(`#experiments thead th:nth-child(2) button`)
+	assert.Equal(t, []string{"0.002", "9.5", "10.2", "100", "n/a"}, browser.Eval[[]string](b, column))
+	assert.Equal(t, "ascending", browser.Eval[string](b, `document.querySelector('#experiments thead th:nth-child(2)').getAttribute('aria-sort')`))
+	b.Click(`#experiments thead th:nth-child(2) button`)
+	assert.Equal(t, []string{"100", "10.2", "9.5", "0.002", "n/a"}, browser.Eval[[]string](b, column), "what does not exist stays last")
+}
+
+// evil is a text that would take over a page that does not escape it.
+const evil = `Price </script><script>document.title='pwned'</script> & <b>bold</b>`
+
+// named is a strategy under a name of its own.
+type named struct {
+	evalkit.Strategy
+	name string
+}
+
+func (n named) String() string { return n.name }
+
+func (n named) Split(ctx context.Context, d evalkit.Document) ([]evalkit.Chunk, error) {
+	return n.Strategy.Split(ctx, d)
+}
+
+// planted is an Experiment whose every text is the given one.
+func planted(t testing.TB, text string) []*experiment.Result {
+	t.Helper()
+	dir := t.TempDir()
+	require.NoError(t, os.MkdirAll(filepath.Join(dir, "documents"), 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "documents", "a.md"), []byte("One. "+text+" Two.\n\nThree and more."), 0o644))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "dataset.yaml"), []byte("name: toy\nlanguage: en\nlicence: CC0-1.0\n"), 0o644))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "queries.jsonl"), []byte(`{"id":"q","question":"one","gold":[{"doc":"a.md","quote":"One."}]}`+"\n"), 0o644))
+	c, err := wire.ParseConfig("test", []byte("name: x\ndataset: "+dir+"\nstrategies: [fixed_size(size=4), page]\nretriever: bm25\ntop_k: 2\nsweep: {window: [0/0, 1/1]}\n"), "/")
+	require.NoError(t, err)
+	all := runConfig(t, c)
+	ds := *all[0].Dataset
+	ds.Name = text
+	ds.Queries = append([]evalkit.Query{}, ds.Queries...)
+	ds.Queries[0].Text, ds.Queries[0].Answer, ds.Queries[0].ID = text, text, evalkit.QueryID(text)
+	for i, r := range all {
+		r.Dataset = &ds
+		r.Record.Spec.Name, r.Record.Spec.Dataset, r.Record.Dataset.Name = text, text, text
+		r.Record.ID = []string{"a", "b"}[i]
+		r.Record.Warnings = []string{text}
+		s := &r.Strategies[1]
+		s.Strategy, r.Record.Effective[1].Strategy, r.Record.Spec.Strategies = text, text, []string{r.Strategies[0].Strategy, text}
+		for j := range r.Strategies {
+			r.Strategies[j].Queries[0].Query = ds.Queries[0].ID
+		}
+	}
+	return all
+}
+
+func TestHO_RP_01_ScriptEndInTexts(t *testing.T) {
+	b := browser.Open(t)
+	good, bad := site(t, planted(t, "harmless")), site(t, planted(t, evil))
+	for _, page := range []string{"index.html", "e/a/index.html", "compare/a.html#b", "managerial.html", "technical.html"} {
+		b.Go(good + page)
+		scripts := browser.Eval[int](b, `document.scripts.length`)
+		b.Go(bad + page)
+		b.ChartsDrawn()
+		assert.Equal(t, scripts, browser.Eval[int](b, `document.scripts.length`), page)
+		assert.NotEqual(t, "pwned", browser.Eval[string](b, `document.title`), page)
+		assert.Contains(t, browser.Eval[string](b, `document.body.innerText`), "</script>", "%s shows the text as it is", page)
+		assert.Zero(t, browser.Eval[int](b, `[...document.querySelectorAll('b')].filter(e => e.textContent === 'bold').length`), page)
+	}
+	b.Go(bad + "e/a/index.html")
+	b.Wait(`document.querySelectorAll('table.questions tbody tr').length === 1`)
+	b.Click(`table.questions tbody button`)
+	b.Wait(`document.querySelector('[data-role=panel] ol.tree')`)
+	assert.Contains(t, browser.Eval[string](b, `document.querySelector('[data-role=panel]').textContent`), evil)
+	b.Go(bad + "index.html")
+	b.Click(`#experiments thead th:nth-child(2) button`)
+	b.Do(b.Type(`input[data-filter]`, "nothing like this"))
+	b.Wait(`document.getElementById('shown').textContent === '0 of 2'`)
+	assert.Empty(t, b.Problems())
+}
+
+func TestHO_RP_02_StandalonePagesNeedNoNetwork(t *testing.T) {
+	b := browser.Open(t)
+	all := ran(t, small)
+	s, err := report.NewStudy(inputs(all...), compare.Margin, few)
+	require.NoError(t, err)
+	dir := t.TempDir()
+	pages := map[string]func(io.Writer) error{
+		"managerial": s.Managerial, "compare": s.Compare,
+		"technical": func(w io.Writer) error { return s.Technical(w, 2) },
+	}
+	for name, f := range pages {
+		path := filepath.Join(dir, name+".html")
+		write(t, path, f)
+		b.Go("file://" + path)
+		assert.Positive(t, b.ChartsDrawn(), name)
+		assert.Positive(t, browser.Eval[int](b, `document.querySelectorAll('table tbody tr').length`), name)
+		remote := browser.Eval[[]string](b, `[...document.querySelectorAll('[src], link[href], a[href]')].map(e => e.getAttribute('src') || e.getAttribute('href')).filter(u => !u.startsWith('#') && !u.startsWith('data:'))`)
+		assert.Empty(t, remote, "%s: everything is inside", name)
+		b.Shot("alone-" + name)
+	}
+	b.Go("file://" + filepath.Join(dir, "compare.html"))
+	b.Wait(`document.querySelectorAll('table.moved tbody tr').length > 0`)
+	b.Click(`table.moved tbody tr button`)
+	b.Wait(`document.querySelectorAll('.pair ol.tree').length === 2`)
+	assert.Empty(t, b.Problems())
+	for _, r := range b.Requests() {
+		assert.Regexp(t, "^(file|data|blob):", r)
+	}
+}
