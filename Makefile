@@ -2,6 +2,8 @@
 GO      ?= go
 RESULTS ?= results
 CONFIG  ?= scripts/handbook.yaml
+# An embedder in place of the file's. minilm is fetched if it is not there yet.
+EMBEDDER ?=
 
 .PHONY: help
 help: ## this list
@@ -16,8 +18,9 @@ FORCE:
 build: bin/evalkit ## build the command into bin/
 
 .PHONY: run
-run: bin/evalkit ## run the sweep over datasets/handbook and print the table
-	@bin/evalkit run $(CONFIG) --results $(RESULTS)
+run: bin/evalkit ## run the sweep over datasets/handbook and print the table (EMBEDDER=minilm: with a neural model)
+	@$(if $(filter minilm,$(EMBEDDER)),bin/evalkit model pull minilm)
+	@bin/evalkit run $(CONFIG) --results $(RESULTS) $(if $(EMBEDDER),--embedder '$(EMBEDDER)')
 
 .PHONY: test
 test: check ## all checks and tests, with the race detector

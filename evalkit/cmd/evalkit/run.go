@@ -22,8 +22,9 @@ import (
 	"github.com/chunkeval/chunkeval/evalkit/wire"
 )
 
-// runFlags are the flags of run; none of them changes a number.
+// runFlags are the flags of run; none but embedder changes a number.
 type runFlags struct {
+	embedder string
 	results string
 	cache   cacheFlags
 	workers int
@@ -80,6 +81,7 @@ goes on where it stopped when it is started again.`,
 		},
 	}
 	c.Flags().StringVar(&f.results, "results", "results", "folder of the stored Experiments")
+	c.Flags().StringVar(&f.embedder, "embedder", "", "embedder in place of the file's, such as minilm")
 	c.Flags().IntVar(&f.workers, "workers", 0, "goroutines (default: one per core)")
 	c.Flags().BoolVar(&f.force, "force", false, "run again what is stored already")
 	c.Flags().BoolVar(&f.profile, "profile", false, "print wall time, peak memory and the share of each stage")
@@ -98,6 +100,9 @@ func runFile(cmd *cobra.Command, path string, f runFlags) (err error) {
 	}
 	defer func() { err = errors.Join(err, lab.Close()) }()
 	config, err := wire.ReadConfig(path)
+	if err == nil {
+		err = replaceEmbedder(config, f.embedder)
+	}
 	if err != nil {
 		return usage(err)
 	}
@@ -139,6 +144,18 @@ func runFile(cmd *cobra.Command, path string, f runFlags) (err error) {
 		printProfile(cmd.OutOrStdout(), profile, time.Since(start))
 	}
 	return verdict(all)
+}
+
+// replaceEmbedder sets the embedder of c, unless that is empty.
+func replaceEmbedder(c *wire.Config, embedder string) error {
+	if embedder == "" {
+		return nil
+	}
+	if slices.ContainsFunc(c.Sweep, func(a wire.Axis) bool { return a.Key == "embedder" }) {
+		return fmt.Errorf("%s sweeps embedder: --embedder %s cannot replace it", c.File, embedder)
+	}
+	c.Scalar["embedder"] = wire.Value{Text: embedder}
+	return nil
 }
 
 // session is one call of run.
