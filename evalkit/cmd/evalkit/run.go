@@ -25,14 +25,14 @@ import (
 // runFlags are the flags of run; none but embedder changes a number.
 type runFlags struct {
 	embedder string
-	results string
-	cache   cacheFlags
-	workers int
-	force   bool
-	profile bool
-	quiet   bool
-	dryRun  bool
-	prices  string
+	results  string
+	cache    cacheFlags
+	workers  int
+	force    bool
+	profile  bool
+	quiet    bool
+	dryRun   bool
+	prices   string
 }
 
 // cacheFlags choose the cache folder.
