@@ -25,11 +25,15 @@ func dryRun(cmd *cobra.Command, groups []*wire.Group, prices llm.Prices) error {
 	if err != nil {
 		return err
 	}
-	w := cmd.OutOrStdout()
 	if len(estimates) == 0 {
-		_, err := fmt.Fprintln(w, "nothing would be sent to a model behind HTTP")
+		_, err := fmt.Fprintln(cmd.OutOrStdout(), "nothing would be sent to a model behind HTTP")
 		return err
 	}
+	return printEstimates(cmd.OutOrStdout(), estimates, notes, prices)
+}
+
+// printEstimates prints a table with costs where prices are known.
+func printEstimates(w io.Writer, estimates []llm.Estimate, notes []string, prices llm.Prices) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(tw, "at most, if no cache knows an answer\n\nwhat\tmodel\tcalls\ttokens read\ttokens written\tcost")
 	total, known := 0.0, true

@@ -16,8 +16,8 @@ import (
 )
 
 func datasetCommand() *cobra.Command {
-	c := &cobra.Command{Use: "dataset", Short: "Check, import and generate data sets"}
-	c.AddCommand(checkCommand(), importCommand(), generateCommand())
+	c := &cobra.Command{Use: "dataset", Short: "Check, import, generate and synthesize data sets"}
+	c.AddCommand(checkCommand(), importCommand(), generateCommand(), synthesizeCommand(), reviewCommand())
 	return c
 }
 
