@@ -25,14 +25,17 @@ const (
 	AxisEmbedder  = "Embedding Model"
 )
 
+// axisGold is about the questions that all columns have.
+const axisGold = "gold"
+
 // axes returns what rec was run with, in a fixed order. Values are equal where
-// the component was.
-func axes(rec experiment.Record, gold string) []Axis {
+// the component was. The gold is left for builder.gold.
+func axes(rec experiment.Record) []Axis {
 	retriever, fusion := splitRetriever(rec.Spec.Retriever)
 	spec := rec.Spec
 	all := []Axis{
 		{"data set fingerprint", short(rec.Dataset.Fingerprint)},
-		{"gold", gold},
+		{axisGold, ""},
 		{"tokenizer", spec.Tokenizer},
 		{AxisEmbedder, withDigest(spec.Embedder, rec.Components["embedder"])},
 		{"retriever", retriever},
@@ -128,7 +131,7 @@ func axisWarnings(columns [][]Axis) []Warning {
 	names, values := differing(columns)
 	var out []Warning
 	for _, name := range names {
-		if name != AxisNeighbors && name != AxisEmbedder && name != "data set fingerprint" && name != "gold" {
+		if name != AxisNeighbors && name != AxisEmbedder && name != "data set fingerprint" && name != axisGold {
 			continue
 		}
 		out = append(out, Warning{Axis: name, Columns: true, Text: fmt.Sprintf("Experiments differ in %s: %s", name, strings.Join(values[name], " against "))})

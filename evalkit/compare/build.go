@@ -18,6 +18,37 @@ type builder struct {
 	arms [][]*Arm // per column, per strategy
 }
 
+// gold fills the axis of the gold: a digest over the questions in common.
+func (b *builder) gold() {
+	times, present := map[evalkit.QueryID]int{}, 0
+	for _, arms := range b.arms {
+		if len(arms) > 0 {
+			present++
+			for _, q := range arms[0].Queries {
+				times[q.ID]++
+			}
+		}
+	}
+	for i, arms := range b.arms {
+		if len(arms) == 0 {
+			continue
+		}
+		var common []evalkit.Query
+		for _, q := range arms[0].Queries {
+			if times[q.ID] == present {
+				common = append(common, q)
+			}
+		}
+		axes := slices.Clone(b.c.Columns[i].Axes)
+		for j := range axes {
+			if axes[j].Name == axisGold {
+				axes[j].Value = goldDigest(common)
+			}
+		}
+		b.c.Columns[i].Axes = axes
+	}
+}
+
 // distinguish makes the names of columns different where they are not.
 func (b *builder) distinguish() {
 	times := map[string]int{}
@@ -282,7 +313,7 @@ func (b *builder) warn() {
 	b.c.Warnings = append(axisWarnings(columns), b.c.Warnings...)
 	for i := range b.c.Columns {
 		if c := &b.c.Columns[i]; c.Gap == "" {
-			c.Warnings = axisWarnings([][]Axis{columns[0], c.Axes})
+			c.Warnings = append([]Warning{}, axisWarnings([][]Axis{columns[0], c.Axes})...)
 		}
 	}
 	for _, s := range b.c.Sheets {

@@ -118,7 +118,7 @@ type Loaded struct {
 // Load reads the values of an Experiment for the measures of o.
 func Load(in Input, o Options) (*Loaded, error) {
 	if in.Gap != "" {
-		return &Loaded{Column: Column{ID: in.ID, Name: in.ID, Gap: in.Gap}}, nil
+		return &Loaded{Column: Column{ID: in.ID, Name: in.ID, Gap: in.Gap, Axes: []Axis{}, Warnings: []Warning{}}}, nil
 	}
 	o = o.withDefaults()
 	overview, err := in.Source.Overview()
@@ -132,7 +132,7 @@ func Load(in Input, o Options) (*Loaded, error) {
 	rec := overview.Record
 	l := &Loaded{dataset: rec.Dataset.Name, Column: Column{
 		ID: rec.ID, Name: rec.Spec.Name, Badge: rec.Spec.Window().String(), Muted: !HasFixedSize(rec),
-		Axes: axes(rec, goldDigest(ds.Queries)), Failed: rec.Counts.Failed, Queries: len(ds.Queries),
+		Axes: axes(rec), Failed: rec.Counts.Failed, Queries: len(ds.Queries), Warnings: []Warning{},
 	}}
 	for i := range overview.Strategies {
 		s, err := in.Source.Strategy(i)
@@ -170,6 +170,7 @@ func New(all []*Loaded, o Options) (*Comparison, error) {
 		return nil, err
 	}
 	b.distinguish()
+	b.gold()
 	b.sheets()
 	b.rows()
 	b.warn()
