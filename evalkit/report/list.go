@@ -1,8 +1,6 @@
 package report
 
 import (
-	"html/template"
-
 	"github.com/chunkeval/chunkeval/evalkit"
 	"github.com/chunkeval/chunkeval/evalkit/compare"
 	"github.com/chunkeval/chunkeval/evalkit/experiment"
@@ -121,9 +119,4 @@ func newStrategyTable(x *Entry, measures []compare.Measure) strategyTable {
 		t.Rows = append(t.Rows, row)
 	}
 	return t
-}
-
-// List returns the table of an Experiment's strategies as HTML.
-func (x *Entry) List() (template.HTML, error) {
-	return render("strategies", newStrategyTable(x, compare.Headline()))
 }

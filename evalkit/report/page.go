@@ -51,7 +51,7 @@ type Script struct {
 }
 
 // Style and the other methods are what a page that stands alone holds.
-func (page) Style() template.CSS { return template.CSS(chart.Style() + styleSheet) }
+func (page) Style() template.CSS { return template.CSS(Style()) }
 
 // Scripts returns the library and the scripts of a page that stands alone.
 func (p page) Scripts() template.JS {

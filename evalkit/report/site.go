@@ -102,7 +102,7 @@ func (s *Site) Write(w io.Writer, name string) error {
 	case "index.html":
 		return s.page("Experiments", "", "list", newList(s.entries, s.errors)).write(w)
 	case "assets/evalkit.css":
-		return text(w, chart.Style()+styleSheet)
+		return text(w, Style())
 	case "assets/evalkit.js":
 		return text(w, chart.Script()+"\n"+script)
 	case "assets/echarts.js":
