@@ -69,8 +69,10 @@ type Question struct {
 	ID       evalkit.QueryID
 	Response *expand.Response
 	Gold     []Gold
-	// Answer is the reference answer; it may be empty.
-	Answer       string
+	// Reference is the reference answer; it may be empty.
+	Reference string
+	// Answer is what was answered from the context; nil if nothing was.
+	Answer       *experiment.Answer
 	Unanswerable bool
 	Failed       string
 	Scores       []experiment.Score
@@ -82,7 +84,7 @@ type Question struct {
 func NewQuestion(rec experiment.Record, s *experiment.StrategyResult, q evalkit.Query, r *experiment.QueryResult, texts *evalkit.Texts) Question {
 	req := expand.Request{Query: q.Text, Strategy: s.Strategy, TopK: rec.Spec.TopK, Window: s.Window}
 	x := Question{
-		ID: q.ID, Response: expand.NewResponse(req, r.Tree, r.Flat, texts), Gold: GoldOf(q, texts), Answer: q.Answer,
+		ID: q.ID, Response: expand.NewResponse(req, r.Tree, r.Flat, texts), Gold: GoldOf(q, texts), Reference: q.Answer, Answer: r.Answer,
 		Unanswerable: q.Unanswerable, Failed: r.Failed, Scores: r.Scores,
 	}
 	if s.Window != rec.Spec.Window() {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"html/template"
 	"maps"
 	"net/http"
 	"slices"
@@ -11,6 +12,9 @@ import (
 	"sync"
 
 	"github.com/chunkeval/chunkeval/evalkit"
+	"github.com/chunkeval/chunkeval/evalkit/answer"
+	"github.com/chunkeval/chunkeval/evalkit/expand"
+	"github.com/chunkeval/chunkeval/evalkit/experiment"
 	"github.com/chunkeval/chunkeval/evalkit/report"
 	"github.com/chunkeval/chunkeval/evalkit/wire"
 )
@@ -95,7 +99,7 @@ func (s *Server) query(w http.ResponseWriter, r *http.Request) {
 	case err != nil:
 		s.internal(w, err)
 	case strings.Contains(r.Header.Get("Accept"), "text/html"):
-		html, err := report.Question{Response: response}.Fragment()
+		html, err := fragment(ctx, response)
 		if err != nil {
 			s.internal(w, err)
 			return
@@ -105,6 +109,18 @@ func (s *Server) query(w http.ResponseWriter, r *http.Request) {
 	default:
 		answer(w, http.StatusOK, response)
 	}
+}
+
+// fragment is a response as a piece of a page, with what a rule that needs no
+// model answers from it.
+func fragment(ctx context.Context, r *expand.Response) (template.HTML, error) {
+	q := report.Question{Response: r}
+	a, err := (answer.Extractive{Sentences: 1, MinMatch: 0.25}).Answer(ctx, answer.Prompt{Question: r.Query, Context: r.Context.Text})
+	if err != nil {
+		return "", err
+	}
+	q.Answer = &experiment.Answer{Text: a.Text, Abstained: a.Abstained}
+	return q.Fragment()
 }
 
 // badRequest is an error that the caller can mend.
