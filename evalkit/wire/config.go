@@ -39,7 +39,7 @@ import (
 //	sweep:                         # each list unfolds into Experiments
 //	  top_k: [5, 10]
 //	  window: [0/0, 1/1]           # neighbor_prev/neighbor_next
-//	  retriever: [bm25, hybrid]    # also: embedder, fusion, analyzer, tokenizer, seed
+//	  retriever: [bm25, hybrid]    # also: embedder, fusion, analyzer, tokenizer, answerer, seed
 type Config struct {
 	File       string
 	Name       Value
@@ -104,7 +104,7 @@ var (
 		"name", "dataset", "strategies", "tokenizer", "analyzer", "embedder", "retriever", "fusion",
 		"top_k", "neighbor_prev", "neighbor_next", "candidates", "metrics", "answerer", "judge", "queries", "seed", "sweep",
 	}
-	sweepKeys = []string{"retriever", "fusion", "embedder", "analyzer", "tokenizer", "top_k", "window", "seed"}
+	sweepKeys = []string{"retriever", "fusion", "embedder", "analyzer", "tokenizer", "answerer", "top_k", "window", "seed"}
 )
 
 // ReadConfig reads the file at path, which is relative to the working directory.
@@ -129,7 +129,7 @@ func ReadConfig(path string) (*Config, error) {
 func ParseConfig(name string, data []byte, dir string) (*Config, error) {
 	doc, err := parser.ParseBytes(data, 0)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
+		return nil, syntaxError(name, err)
 	}
 	c := &Config{File: name, Scalar: map[string]Value{}}
 	if len(doc.Docs) != 1 || doc.Docs[0].Body == nil {

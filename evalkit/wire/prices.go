@@ -25,7 +25,7 @@ func ReadPrices(path string) (llm.Prices, error) {
 	}
 	doc, err := parser.ParseBytes(data, 0)
 	if err != nil {
-		return p, fmt.Errorf("prices %s: %w", path, err)
+		return p, syntaxError(path, err)
 	}
 	if len(doc.Docs) != 1 || doc.Docs[0].Body == nil {
 		return p, fmt.Errorf("prices %s: want the keys currency and models", path)

@@ -1,7 +1,11 @@
 package wire
 
 import (
+	"errors"
+	"fmt"
 	"slices"
+
+	"github.com/goccy/go-yaml"
 
 	"github.com/chunkeval/chunkeval/evalkit/llm"
 )
@@ -22,4 +26,14 @@ func (c *Config) refuseSecrets() error {
 		}
 	}
 	return nil
+}
+
+// syntaxError names the place of a YAML error without the lines around it, which
+// may hold what should not be printed.
+func syntaxError(file string, err error) error {
+	var ye yaml.Error
+	if errors.As(err, &ye) && ye.GetToken() != nil {
+		return fmt.Errorf("%s:%d: %s", file, ye.GetToken().Position.Line, ye.GetMessage())
+	}
+	return fmt.Errorf("%s: not a YAML document", file)
 }

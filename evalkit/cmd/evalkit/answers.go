@@ -88,3 +88,30 @@ func showAnswers(w io.Writer, r experiment.Record) {
 		fmt.Fprintln(w)
 	}
 }
+
+// printAnswer prints the answer to one query, with its scores and verdicts.
+func printAnswer(w io.Writer, a *experiment.Answer) error {
+	if a == nil {
+		return nil
+	}
+	p := &printer{w: w}
+	switch {
+	case a.Text == "":
+		p.f("\nno answer: %s\n", a.Failed)
+	case a.Failed != "":
+		p.f("\nanswer: %s\n%s\n", a.Text, a.Failed)
+	default:
+		p.f("\nanswer: %s\n", a.Text)
+	}
+	for _, s := range a.Scores {
+		if s.Reason != "" {
+			p.f("  %s n/a (%s)\n", s.Metric, s.Reason)
+			continue
+		}
+		p.f("  %s %.4g\n", s.Metric, s.Value)
+	}
+	for _, v := range a.Verdicts {
+		p.f("  %s, pass %d of %s: %s: %s\n", v.Metric, v.Pass, v.Judge, v.Verdict, preview(v.Raw))
+	}
+	return p.err
+}

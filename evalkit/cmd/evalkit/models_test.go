@@ -121,6 +121,10 @@ func TestHO_SEC_02_SecretsInSettingsAreRefused(t *testing.T) {
 	_, _, err := capture(t, "run", config)
 	require.Error(t, err)
 	assert.NotContains(t, err.Error(), "hunter2")
+	config = experimentFile(t, dir+"/b", "embedder:\n  openai:\n    api_key: hunter2\n   model: [m\n")
+	_, _, err = capture(t, "run", config)
+	require.ErrorContains(t, err, "x.yaml:")
+	assert.NotContains(t, err.Error(), "hunter2", "an error of syntax does not print the lines around it")
 }
 
 func TestHO_EM_01_FailedUnitsEndNonZero(t *testing.T) {

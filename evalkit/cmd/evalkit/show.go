@@ -136,7 +136,7 @@ func showQuery(w io.Writer, x *store.Experiment, id string, asJSON bool) error {
 			continue
 		}
 		fmt.Fprintln(w, "\n"+strings.Repeat("─", 72))
-		if err := errors.Join(printResponse(w, response), printScores(w, s.Queries[at].Scores)); err != nil {
+		if err := errors.Join(printResponse(w, response), printScores(w, s.Queries[at].Scores), printAnswer(w, s.Queries[at].Answer)); err != nil {
 			return err
 		}
 	}
