@@ -9,7 +9,16 @@ EMBEDDER ?=
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | sort
 
-bin/evalkit: FORCE
+.PHONY: setup
+setup: ## fetch the chart library and, where it can, a browser for the tests
+	@scripts/fetch_echarts.sh
+	@scripts/fetch_browser.sh
+
+.PHONY: charts
+charts:
+	@scripts/fetch_echarts.sh
+
+bin/evalkit: FORCE charts
 	@mkdir -p bin
 	@$(GO) build -trimpath -o $@ ./evalkit/cmd/evalkit
 FORCE:
@@ -18,12 +27,17 @@ FORCE:
 build: bin/evalkit ## build the command into bin/
 
 .PHONY: run
-run: bin/evalkit ## run the sweep over datasets/handbook and print the table (EMBEDDER=minilm: with a neural model)
+run: bin/evalkit ## run the sweep over datasets/handbook, print the table, write the pages (EMBEDDER=minilm: with a neural model)
 	@$(if $(filter minilm,$(EMBEDDER)),bin/evalkit model pull minilm)
 	@bin/evalkit run $(CONFIG) --results $(RESULTS) $(if $(EMBEDDER),--embedder '$(EMBEDDER)')
+	@bin/evalkit site reports/dashboard --results $(RESULTS)
+
+.PHONY: serve
+serve: bin/evalkit ## the same pages live, with queries and runs
+	@bin/evalkit serve --results $(RESULTS) --config $(CONFIG)
 
 .PHONY: test
-test: check ## all checks and tests, with the race detector
+test: setup check ## all checks and tests, with the race detector
 	$(GO) test -race -shuffle=on ./...
 	$(MAKE) --no-print-directory readers
 

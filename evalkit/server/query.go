@@ -107,7 +107,7 @@ func (s *Server) query(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		_, _ = w.Write([]byte(html))
 	default:
-		answer(w, http.StatusOK, response)
+		reply(w, http.StatusOK, response)
 	}
 }
 

@@ -57,7 +57,7 @@ func (s *Server) experiments(w http.ResponseWriter, _ *http.Request) {
 		}
 		out.Experiments = append(out.Experiments, l)
 	}
-	answer(w, http.StatusOK, out)
+	reply(w, http.StatusOK, out)
 }
 
 // compare answers GET /api/compare?ids=a,b with a Comparison. An id that is not
@@ -89,5 +89,5 @@ func (s *Server) compare(w http.ResponseWriter, r *http.Request) {
 		fail(w, http.StatusUnprocessableEntity, err)
 		return
 	}
-	answer(w, http.StatusOK, c)
+	reply(w, http.StatusOK, c)
 }

@@ -158,7 +158,7 @@ func (s *Server) start(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Location", "/api/runs/"+state.ID+"/events")
-	answer(w, http.StatusAccepted, state)
+	reply(w, http.StatusAccepted, state)
 }
 
 // readConfig reads a configuration and holds it to what requests may name.
@@ -215,7 +215,7 @@ func (s *Server) example() string {
 }
 
 func (s *Server) listRuns(w http.ResponseWriter, _ *http.Request) {
-	answer(w, http.StatusOK, s.runs.list())
+	reply(w, http.StatusOK, s.runs.list())
 }
 
 func (s *Server) cancel(w http.ResponseWriter, r *http.Request) {

@@ -224,10 +224,10 @@ type problem struct {
 }
 
 func fail(w http.ResponseWriter, status int, err error) {
-	answer(w, status, problem{err.Error()})
+	reply(w, status, problem{err.Error()})
 }
 
-func answer(w http.ResponseWriter, status int, v any) {
+func reply(w http.ResponseWriter, status int, v any) {
 	b, err := json.Marshal(v)
 	if err != nil {
 		status, b = http.StatusInternalServerError, []byte(`{"error":"the answer cannot be written as JSON"}`)
