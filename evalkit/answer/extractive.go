@@ -122,8 +122,8 @@ func matchAll(question string, sentences []string) (matches []match, total float
 // them across a mark between pieces.
 func contextSentences(text string) []string {
 	var out []string
-	for _, doc := range strings.Split(text, expand.DocumentMark) {
-		for _, piece := range strings.Split(doc, expand.GapMark) {
+	for doc := range strings.SplitSeq(text, expand.DocumentMark) {
+		for piece := range strings.SplitSeq(doc, expand.GapMark) {
 			for _, s := range chunk.Sentences(piece) {
 				if t := strings.TrimFunc(piece[s.Start:s.End], evalkit.IsSpace); t != "" {
 					out = append(out, t)

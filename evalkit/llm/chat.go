@@ -3,6 +3,7 @@ package llm
 import (
 	"context"
 	"errors"
+	"regexp"
 
 	openai "github.com/sashabaranov/go-openai"
 )
@@ -27,9 +28,12 @@ type ChatAnswer struct {
 
 // Chat asks the model. An answer without a choice, or without a text, is an error.
 func (c *Client) Chat(ctx context.Context, r ChatRequest) (*ChatAnswer, error) {
-	x := &exchange{}
+	x := &exchange{extra: map[string]any{}}
 	if r.Temperature >= 0 { // the library leaves out a 0
-		x.extra = map[string]any{"temperature": r.Temperature}
+		x.extra["temperature"] = r.Temperature
+	}
+	if r.MaxTokens > 0 {
+		x.extra[limitField(c.config.Model)] = r.MaxTokens
 	}
 	resp, err := c.api.CreateChatCompletion(withExchange(ctx, x), c.chatRequest(r))
 	if err != nil {
@@ -56,14 +60,22 @@ func (c *Client) Chat(ctx context.Context, r ChatRequest) (*ChatAnswer, error) {
 }
 
 func (c *Client) chatRequest(r ChatRequest) openai.ChatCompletionRequest {
-	req := openai.ChatCompletionRequest{Model: c.config.Model, Seed: &r.Seed, MaxTokens: r.MaxTokens}
+	req := openai.ChatCompletionRequest{Model: c.config.Model, Seed: &r.Seed}
 	if r.System != "" {
 		req.Messages = append(req.Messages, openai.ChatCompletionMessage{Role: openai.ChatMessageRoleSystem, Content: r.System})
 	}
 	req.Messages = append(req.Messages, openai.ChatCompletionMessage{Role: openai.ChatMessageRoleUser, Content: r.User})
-	err := openai.NewReasoningValidator().Validate(req)
-	if errors.Is(err, openai.ErrReasoningModelMaxTokensDeprecated) {
-		req.MaxTokens, req.MaxCompletionTokens = 0, r.MaxTokens
-	}
 	return req
+}
+
+// reasoning matches the models of OpenAI that refuse max_tokens.
+var reasoning = regexp.MustCompile(`^(o\d|gpt-[5-9])`)
+
+// limitField returns the name of the limit of an answer. Most servers know the
+// older one only.
+func limitField(model string) string {
+	if reasoning.MatchString(model) {
+		return "max_completion_tokens"
+	}
+	return "max_tokens"
 }

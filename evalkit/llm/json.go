@@ -3,6 +3,7 @@ package llm
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 )
 
 // addFields returns a JSON object with fields added or replaced.
@@ -13,9 +14,7 @@ func addFields(body []byte, fields map[string]any) ([]byte, error) {
 	if err := d.Decode(&m); err != nil {
 		return nil, err
 	}
-	for k, v := range fields {
-		m[k] = v
-	}
+	maps.Copy(m, fields)
 	return json.Marshal(m)
 }
 

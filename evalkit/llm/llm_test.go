@@ -120,9 +120,15 @@ func TestHO_EM_01_RateLimit(t *testing.T) {
 		assert.Equal(t, 5, status.Tries)
 		assert.EqualValues(t, 5, calls.Load(), "bounded")
 		assert.Equal(t, []time.Duration{500 * time.Millisecond, time.Second, 2 * time.Second, 4 * time.Second}, f.slept, "growing")
+		for range 3 {
+			_, err = c.Embed(t.Context(), []string{"b"}, 0)
+			require.ErrorContains(t, err, "status 429 Too Many Requests after 5 tries")
+		}
+		assert.EqualValues(t, 5, calls.Load(), "a server that is down is not asked before the wait is over")
+		require.NoError(t, f.sleep(t.Context(), time.Minute))
 		_, err = c.Embed(t.Context(), []string{"b"}, 0)
-		require.Error(t, err)
-		assert.EqualValues(t, 6, calls.Load(), "a server that is down is asked once a request")
+		require.ErrorContains(t, err, "status 429")
+		assert.EqualValues(t, 6, calls.Load(), "and then once")
 	})
 	t.Run("500 then good", func(t *testing.T) {
 		n := atomic.Int64{}

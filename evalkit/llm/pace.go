@@ -43,7 +43,7 @@ type pace struct {
 	until  time.Time // nothing is sent before
 	rounds int       // failed since the last success
 	grown  time.Time // when rounds grew last
-	given  bool      // a request used up its tries since the last success
+	given  error     // of a request that used up its tries since the last success
 }
 
 // wait returns when a request may be sent. Each waits a little longer, so that
@@ -87,24 +87,28 @@ func (p *pace) failed(sent time.Time, told time.Duration) {
 func (p *pace) succeeded() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.rounds, p.given = 0, false
+	p.rounds, p.given = 0, nil
 }
 
-// giveUp notes that a request used up its tries.
-func (p *pace) giveUp() {
+// giveUp notes that a request used up its tries, with its error.
+func (p *pace) giveUp(err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.given = true
+	p.given = err
 }
 
-// tries returns how often a request may be sent: once while the server has
-// answered nothing since another request used up all its tries. A thousand
+// tries returns how often a request may be sent. While the server has answered
+// nothing since another request used up all its tries, it is once, and not at
+// all before the wait is over: then the other's error is returned. A thousand
 // requests to a dead server would else wait a thousand times.
-func (p *pace) tries(limit int) int {
+func (p *pace) tries(limit int) (int, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.given {
-		return 1
+	switch {
+	case p.given == nil:
+		return limit, nil
+	case p.Now().Before(p.until):
+		return 0, p.given
 	}
-	return limit
+	return 1, nil
 }

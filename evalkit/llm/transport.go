@@ -51,7 +51,10 @@ func (t *transport) Do(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	limit := t.pace.tries(t.config.Tries)
+	limit, err := t.pace.tries(t.config.Tries)
+	if err != nil {
+		return nil, err
+	}
 	for try := 1; ; try++ {
 		if err := t.pace.wait(ctx); err != nil {
 			return nil, err
@@ -72,8 +75,9 @@ func (t *transport) Do(r *http.Request) (*http.Response, error) {
 		}
 		t.pace.failed(a.sent, a.told)
 		if try >= limit || a.told > maxTold {
-			t.pace.giveUp()
-			return nil, a.failure(try)
+			err := a.failure(try)
+			t.pace.giveUp(err)
+			return nil, err
 		}
 		t.usage.retries.Add(1)
 	}

@@ -57,16 +57,16 @@ func TestHO_EM_06_LongTexts(t *testing.T) {
 		v, err := e.Embed(t.Context(), evalkit.Passage, all)
 		require.NoError(t, err)
 		a, b := 0.0, 0.0
-		whole := ""
+		var whole strings.Builder
 		for _, part := range m.calls[0][1:] {
-			whole += part
+			whole.WriteString(part)
 			if strings.Contains(part, "omega") {
 				b += float64(tok.Count(part))
 			} else {
 				a += float64(tok.Count(part))
 			}
 		}
-		assert.Equal(t, long, whole)
+		assert.Equal(t, long, whole.String())
 		assert.InDelta(t, a/b, v.Row(1)[0]/v.Row(1)[1], 1e-3, "weighted by tokens, whatever the length of the parts' vectors")
 		assert.Equal(t, openai.Long{Split: 1, Tokens: n + 1}, e.Stats().Long)
 		assert.Equal(t, "1 of 2 passages are beyond the model's window of 1500 tokens and are embedded in parts", e.Unread(all))
