@@ -120,7 +120,6 @@ func Load(in Input, o Options) (*Loaded, error) {
 	if in.Gap != "" {
 		return &Loaded{Column: Column{ID: in.ID, Name: in.ID, Gap: in.Gap, Axes: []Axis{}, Warnings: []Warning{}}}, nil
 	}
-	o = o.withDefaults()
 	overview, err := in.Source.Overview()
 	if err != nil {
 		return nil, err
@@ -129,19 +128,28 @@ func Load(in Input, o Options) (*Loaded, error) {
 	if err != nil {
 		return nil, err
 	}
-	rec := overview.Record
-	l := &Loaded{dataset: rec.Dataset.Name, Column: Column{
-		ID: rec.ID, Name: rec.Spec.Name, Badge: rec.Spec.Window().String(), Muted: !HasFixedSize(rec),
-		Axes: axes(rec), Failed: rec.Counts.Failed, Queries: len(ds.Queries), Warnings: []Warning{},
-	}}
+	l := NewLoaded(overview.Record)
 	for i := range overview.Strategies {
 		s, err := in.Source.Strategy(i)
 		if err != nil {
 			return nil, err
 		}
-		l.Arms = append(l.Arms, NewArm(rec.ID, s, ds.Queries, o.Measures))
+		l.Add(s, ds.Queries, o)
 	}
 	return l, nil
+}
+
+// NewLoaded returns what New needs of an Experiment, without its strategies.
+func NewLoaded(rec experiment.Record) *Loaded {
+	return &Loaded{dataset: rec.Dataset.Name, Column: Column{
+		ID: rec.ID, Name: rec.Spec.Name, Badge: rec.Spec.Window().String(), Muted: !HasFixedSize(rec),
+		Axes: axes(rec), Failed: rec.Counts.Failed, Queries: rec.Dataset.Queries, Warnings: []Warning{},
+	}}
+}
+
+// Add adds the values of the next strategy.
+func (l *Loaded) Add(s *experiment.StrategyResult, queries []evalkit.Query, o Options) {
+	l.Arms = append(l.Arms, NewArm(l.Column.ID, s, queries, o.withDefaults().Measures))
 }
 
 // Pairable reports whether two Experiments can be compared: they are of one

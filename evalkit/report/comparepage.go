@@ -260,7 +260,7 @@ func (s *Study) Compare(w io.Writer) error {
 		return err
 	}
 	for _, x := range s.Experiments {
-		l, err := compare.Load(compare.Input{ID: x.ID, Source: x.Source}, s.options)
+		l, err := x.load(s.options)
 		if err != nil {
 			return err
 		}

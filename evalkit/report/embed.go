@@ -16,12 +16,11 @@ func Style() string { return chart.Style() + styleSheet }
 // Experiment returns an Experiment as a piece of a page: its warnings, a table
 // of its strategies, and its charts.
 func Experiment(src experiment.Source, o compare.Options) (template.HTML, error) {
-	overview, err := src.Overview()
+	x, err := newEntry(src)
 	if err != nil {
 		return "", err
 	}
-	x := &Entry{Record: overview.Record, Badge: badgeOf(overview.Record), Overview: overview, Source: src}
-	if err := x.look(o); err != nil {
+	if _, err := x.load(o); err != nil {
 		return "", err
 	}
 	v := experimentView{Entry: x, Table: newStrategyTable(x, compare.Headline())}
@@ -34,11 +33,10 @@ func Experiment(src experiment.Source, o compare.Options) (template.HTML, error)
 // QuestionOf returns what strategy i of an Experiment stored for the query at
 // place q of its data set.
 func QuestionOf(src experiment.Source, i, q int) (Question, error) {
-	overview, err := src.Overview()
+	x, err := newEntry(src)
 	if err != nil {
 		return Question{}, err
 	}
-	x := &Entry{Record: overview.Record, Overview: overview, Source: src}
 	o, err := x.open(i)
 	if err != nil {
 		return Question{}, err

@@ -23,9 +23,6 @@ func newExperiment(x *Entry, l *compare.Loaded, o compare.Options) (experimentVi
 	if err != nil {
 		return v, err
 	}
-	if err := x.look(o); err != nil {
-		return v, err
-	}
 	whole, err := newCompare(c, []*Entry{x})
 	if err != nil {
 		return v, err

@@ -55,9 +55,6 @@ func (s *Study) Managerial(w io.Writer) error {
 }
 
 func (s *Study) managerial() (page, error) {
-	if err := s.Look(); err != nil {
-		return page{}, err
-	}
 	r := s.Recommendation
 	v := managerialView{Title: s.title(), Dataset: s.Experiments[0].Dataset, R: r, Several: len(s.Experiments) > 1}
 	for _, w := range s.Comparison.Warnings {

@@ -31,10 +31,6 @@ type Site struct {
 
 	entries []*Entry
 	errors  []string
-	inputs  []compare.Input
-
-	mu     sync.Mutex
-	loaded map[string]*compare.Loaded
 
 	openMu sync.Mutex
 	open   *opened // the strategy read last; pages of one are asked for in a row
@@ -43,14 +39,14 @@ type Site struct {
 // NewSite returns the Site of Experiments, in the order of the list. errors
 // name what could not be read; the list shows them.
 func NewSite(in []compare.Input, errors []string) (*Site, error) {
-	s := &Site{Margin: compare.Margin, errors: errors, inputs: in, loaded: map[string]*compare.Loaded{}}
+	s := &Site{Margin: compare.Margin, errors: errors}
 	for _, x := range in {
-		overview, err := x.Source.Overview()
+		e, err := newEntry(x.Source)
 		if err != nil {
 			s.errors = append(s.errors, err.Error())
 			continue
 		}
-		s.entries = append(s.entries, &Entry{Record: overview.Record, Badge: badgeOf(overview.Record), Overview: overview, Source: x.Source})
+		s.entries = append(s.entries, e)
 	}
 	return s, nil
 }
@@ -148,22 +144,8 @@ func (s *Site) page(title, root, name string, body any) page {
 	return page{Title: title, Root: root, Live: s.Live, name: name, Body: body}
 }
 
-// load returns the values of an Experiment, read once.
-func (s *Site) load(x *Entry) (*compare.Loaded, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if l := s.loaded[x.ID]; l != nil {
-		return l, nil
-	}
-	l, err := compare.Load(compare.Input{ID: x.ID, Source: x.Source}, s.Options)
-	if err == nil {
-		s.loaded[x.ID] = l
-	}
-	return l, err
-}
-
 func (s *Site) experiment(w io.Writer, x *Entry, file string) error {
-	l, err := s.load(x)
+	l, err := x.load(s.Options)
 	if err != nil {
 		return err
 	}
@@ -210,7 +192,10 @@ func (s *Site) strategy(x *Entry, i int) (*opened, error) {
 // packed is data, compressed: trees repeat their texts.
 func packed(w io.Writer, name string, v any) error {
 	var b bytes.Buffer
-	z := gzip.NewWriter(&b)
+	z, err := gzip.NewWriterLevel(&b, gzip.BestSpeed)
+	if err != nil {
+		return err
+	}
 	if err := errors.Join(json.NewEncoder(z).Encode(v), z.Close()); err != nil {
 		return err
 	}
@@ -266,7 +251,7 @@ func (s *Site) compare(w io.Writer, x *Entry) error {
 func (s *Site) comparison(entries []*Entry) (compareView, error) {
 	var all []*compare.Loaded
 	for _, y := range entries {
-		l, err := s.load(y)
+		l, err := y.load(s.Options)
 		if err != nil {
 			return compareView{}, err
 		}

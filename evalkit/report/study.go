@@ -28,14 +28,64 @@ type Entry struct {
 	Source   experiment.Source
 	Looks    []*Look // per strategy; nil until they are computed
 
-	once    sync.Once
-	lookErr error
+	once   sync.Once
+	err    error
+	ds     *evalkit.Dataset
+	loaded *compare.Loaded
+}
+
+// newEntry opens an Experiment.
+func newEntry(src experiment.Source) (*Entry, error) {
+	overview, err := src.Overview()
+	if err != nil {
+		return nil, err
+	}
+	return &Entry{Record: overview.Record, Badge: badgeOf(overview.Record), Overview: overview, Source: src}, nil
+}
+
+// load reads every strategy of x, once: its values and its decision aids.
+func (x *Entry) load(o compare.Options) (*compare.Loaded, error) {
+	x.once.Do(func() { x.err = x.read(o) })
+	return x.loaded, x.err
+}
+
+func (x *Entry) read(o compare.Options) error {
+	ds, err := x.Source.Dataset()
+	if err != nil {
+		return err
+	}
+	x.ds, x.loaded = ds, compare.NewLoaded(x.Record)
+	for i, e := range x.Effective {
+		st, err := x.Source.Strategy(i)
+		if err != nil {
+			return err
+		}
+		x.loaded.Add(st, ds.Queries, o)
+		x.Looks = append(x.Looks, x.look(e, st, o))
+	}
+	return nil
+}
+
+// look computes the decision aids of one strategy.
+func (x *Entry) look(e experiment.Effective, st *experiment.StrategyResult, o compare.Options) *Look {
+	look := &Look{Strategy: e.Strategy, Window: st.Window, Chunks: e.Chunks}
+	l, err := compare.NewLook(x.Record, st, x.ds)
+	if err != nil {
+		look.Err = err
+		return look
+	}
+	look.Curves = []*compare.Curve{l.Curve(evalkit.Window{}, o)}
+	if st.Window != (evalkit.Window{}) {
+		look.Curves = append(look.Curves, l.Curve(st.Window, o))
+	}
+	look.Attribution, look.Placebo = l.Attribution(), l.Placebo(o)
+	look.Waterfall, look.Boundary = l.Waterfall(), l.Boundary()
+	return look
 }
 
 // A Look holds the decision aids of one strategy.
 type Look struct {
 	Strategy    string
-	Short       string // strategy with the badge in force where it expands
 	Window      evalkit.Window
 	Chunks      experiment.ChunkStats
 	Curves      []*compare.Curve // ±0/0, and the window in force if it is another
@@ -50,20 +100,24 @@ type Look struct {
 func NewStudy(in []compare.Input, margin float64, o compare.Options) (*Study, error) {
 	s := &Study{options: o}
 	var all []*compare.Loaded
-	for _, x := range in {
-		l, err := compare.Load(x, o)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, l)
-		if x.Gap != "" {
+	for _, in := range in {
+		if in.Gap != "" {
+			l, err := compare.Load(in, o)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, l)
 			continue
 		}
-		overview, err := x.Source.Overview()
+		x, err := newEntry(in.Source)
 		if err != nil {
 			return nil, err
 		}
-		s.Experiments = append(s.Experiments, &Entry{Record: overview.Record, Badge: badgeOf(overview.Record), Overview: overview, Source: x.Source})
+		l, err := x.load(o)
+		if err != nil {
+			return nil, err
+		}
+		all, s.Experiments = append(all, l), append(s.Experiments, x)
 	}
 	return s, s.complete(all, margin)
 }
@@ -73,9 +127,7 @@ func (s *Study) complete(all []*compare.Loaded, margin float64) (err error) {
 	if s.Comparison, err = compare.New(all, s.options); err != nil {
 		return err
 	}
-	if s.Dataset, err = s.Experiments[0].Source.Dataset(); err != nil {
-		return err
-	}
+	s.Dataset = s.Experiments[0].ds
 	s.Recommendation = compare.Recommend(s.different(), margin, s.options)
 	return nil
 }
@@ -105,49 +157,6 @@ func (s *Study) different() []*compare.Arm {
 	return out
 }
 
-// Look computes the decision aids of all strategies.
-func (s *Study) Look() error {
-	for _, x := range s.Experiments {
-		if err := x.look(s.options); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// look computes the decision aids of x, once.
-func (x *Entry) look(o compare.Options) error {
-	x.once.Do(func() { x.lookErr = x.lookAt(o) })
-	return x.lookErr
-}
-
-func (x *Entry) lookAt(o compare.Options) error {
-	ds, err := x.Source.Dataset()
-	if err != nil {
-		return err
-	}
-	for i, e := range x.Effective {
-		st, err := x.Source.Strategy(i)
-		if err != nil {
-			return err
-		}
-		look := &Look{Strategy: e.Strategy, Window: st.Window, Chunks: e.Chunks}
-		x.Looks = append(x.Looks, look)
-		l, err := compare.NewLook(x.Record, st, ds)
-		if err != nil {
-			look.Err = err
-			continue
-		}
-		look.Curves = []*compare.Curve{l.Curve(evalkit.Window{}, o)}
-		if st.Window != (evalkit.Window{}) {
-			look.Curves = append(look.Curves, l.Curve(st.Window, o))
-		}
-		look.Attribution, look.Placebo = l.Attribution(), l.Placebo(o)
-		look.Waterfall, look.Boundary = l.Waterfall(), l.Boundary()
-	}
-	return nil
-}
-
 // opened is one strategy with all that its questions need.
 type opened struct {
 	entry    *Entry
@@ -157,9 +166,17 @@ type opened struct {
 	texts    *evalkit.Texts
 }
 
+// dataset returns the documents and questions, from memory if they were read.
+func (x *Entry) dataset() (*evalkit.Dataset, error) {
+	if x.ds != nil {
+		return x.ds, nil
+	}
+	return x.Source.Dataset()
+}
+
 // open reads strategy i of x.
 func (x *Entry) open(i int) (*opened, error) {
-	ds, err := x.Source.Dataset()
+	ds, err := x.dataset()
 	if err != nil {
 		return nil, err
 	}

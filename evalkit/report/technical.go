@@ -73,9 +73,6 @@ func (s *Study) Technical(w io.Writer, details int) error {
 }
 
 func (s *Study) technical(details int) (page, error) {
-	if err := s.Look(); err != nil {
-		return page{}, err
-	}
 	v := technicalView{Title: s.title(), R: s.Recommendation, MaxRows: maxQuestionRows}
 	var err error
 	if v.Compare, err = newCompare(s.Comparison, s.Experiments); err != nil {
@@ -156,7 +153,7 @@ func (s *Study) heatChart() (*chart.Chart, error) {
 func (s *Study) technicalEntry(x *Entry, details int) (technicalEntry, error) {
 	e := technicalEntry{Provenance: x.Provenance}
 	e.Entry, e.Table = x, newStrategyTable(x, compare.Headline())
-	ds, err := x.Source.Dataset()
+	ds, err := x.dataset()
 	if err != nil {
 		return e, err
 	}
@@ -248,7 +245,7 @@ func (s *Site) study() (*Study, error) {
 		if x.Dataset.Name != best {
 			continue
 		}
-		l, err := s.load(x)
+		l, err := x.load(s.Options)
 		if err != nil {
 			return nil, err
 		}
