@@ -50,6 +50,9 @@ func Open(settings evalkit.Expr) (evalkit.Embedder, error) {
 
 // New is Open for a Spec.
 func New(s Spec) (*Model, error) {
+	if err := runnable(); err != nil {
+		return nil, err
+	}
 	dir, err := modelDir(s.Model)
 	if err != nil {
 		return nil, err

@@ -19,6 +19,7 @@ import (
 // miniLM opens the pulled model with further settings, or skips the test.
 func miniLM(t testing.TB, settings string) *Model {
 	t.Helper()
+	withCgo(t)
 	dir, err := Folder()
 	if err != nil || !isFile(filepath.Join(dir, MiniLM, "model.safetensors")) || !isFile(filepath.Join(dir, runtimeFolder, libraryName(runtime.GOOS))) {
 		t.Skip("the model is not there: get it with \"evalkit model pull minilm\"")

@@ -15,6 +15,9 @@ import (
 // was loaded first stays.
 var environment sync.Mutex
 
+// runnable returns why no model can run in this program, or nil.
+func runnable() error { return nil }
+
 func loadRuntime(library string) error {
 	environment.Lock()
 	defer environment.Unlock()

@@ -81,9 +81,18 @@ func tinyWeights(t testing.TB, seed uint64) string {
 	return string(binary.LittleEndian.AppendUint64(nil, uint64(len(h)))) + string(h) + data.String()
 }
 
+// withCgo skips the test where no model can run.
+func withCgo(t testing.TB) {
+	t.Helper()
+	if err := runnable(); err != nil {
+		t.Skip(err)
+	}
+}
+
 // withRuntime skips the test where onnxruntime is not there.
 func withRuntime(t testing.TB) {
 	t.Helper()
+	withCgo(t)
 	if dir, err := Folder(); err != nil || !isFile(filepath.Join(dir, runtimeFolder, libraryName(runtime.GOOS))) {
 		t.Skip("onnxruntime is not there: get it with \"evalkit model pull runtime\"")
 	}
@@ -92,6 +101,7 @@ func withRuntime(t testing.TB) {
 // withoutRuntime lets models be opened, though not loaded.
 func withoutRuntime(t testing.TB) {
 	t.Helper()
+	withCgo(t)
 	path := filepath.Join(t.TempDir(), "library")
 	require.NoError(t, os.WriteFile(path, nil, 0o644))
 	t.Setenv("EVALKIT_ONNXRUNTIME", path)
