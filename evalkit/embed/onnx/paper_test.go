@@ -105,8 +105,13 @@ func newPaper(t *testing.T) *paper {
 	require.NoError(t, err)
 	models, err := onnx.Folder()
 	require.NoError(t, err)
-	return &paper{ds, chunk.Env{Tokenizer: tok, Embedder: func(string) (evalkit.Embedder, error) { return cache, nil }}, m, cache,
-		filepath.Join(models, onnx.MiniLM, "vocab.txt"), map[string]map[evalkit.DocID][]evalkit.Chunk{}}
+	return &paper{
+		ds,
+		chunk.Env{Tokenizer: tok, Embedder: func(string) (evalkit.Embedder, error) { return cache, nil }},
+		m, cache,
+		filepath.Join(models, onnx.MiniLM, "vocab.txt"),
+		map[string]map[evalkit.DocID][]evalkit.Chunk{},
+	}
 }
 
 // chunks cuts all documents, once per strategy.

@@ -1,13 +1,8 @@
 package hdf5
 
 import (
-	"bytes"
-	"compress/zlib"
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
-	"math"
 	"strings"
 )
 
@@ -133,49 +128,6 @@ func parseType(b []byte) (datatype, error) {
 	return d, c.err
 }
 
-// A filter is what was done to each chunk.
-type filter int
-
-const (
-	deflate  filter = 1
-	shuffle  filter = 2
-	fletcher filter = 3
-)
-
-func parseFilters(h header) ([]filter, error) {
-	m, ok := h.find(msgFilters)
-	if !ok {
-		return nil, nil
-	}
-	c := cursor{b: m.body}
-	version, n := c.u8(), c.u8()
-	if version == 1 {
-		c.skip(6)
-	}
-	var out []filter
-	for range n {
-		id, name := c.u16(), 0
-		if version == 1 || id >= 256 {
-			name = c.u16()
-		}
-		c.skip(2)
-		values := c.u16()
-		c.skip(name)
-		c.skip(4 * values)
-		if version == 1 && values%2 == 1 {
-			c.skip(4)
-		}
-		if c.err != nil {
-			return nil, c.err
-		}
-		if f := filter(id); f != deflate && f != shuffle && f != fletcher {
-			return nil, fmt.Errorf("filter %d is not read: want gzip, shuffle or fletcher32", id)
-		}
-		out = append(out, filter(id))
-	}
-	return out, nil
-}
-
 // read returns the bytes of all elements.
 func (f *File) read(a *Array, size int, layout []byte, filters []filter) ([]byte, error) {
 	c := &cursor{b: layout}
@@ -249,47 +201,6 @@ func (f *File) chunks(a *Array, size int, c *cursor, filters []filter) ([]byte, 
 	})
 }
 
-// unfilter undoes the filters of a chunk, the last first. Bits of mask say
-// which were left out.
-func unfilter(b []byte, filters []filter, mask, element, want int) ([]byte, error) {
-	for i := len(filters) - 1; i >= 0; i-- {
-		if mask>>i&1 != 0 {
-			continue
-		}
-		switch filters[i] {
-		case deflate:
-			z, err := zlib.NewReader(bytes.NewReader(b))
-			if err != nil {
-				return nil, err
-			}
-			if b, err = io.ReadAll(io.LimitReader(z, int64(want)+4+1)); err != nil { // a checksum may follow
-				return nil, err
-			}
-		case shuffle:
-			b = unshuffle(b, element)
-		case fletcher:
-			b = b[:max(0, len(b)-4)]
-		}
-	}
-	if len(b) != want {
-		return nil, fmt.Errorf("chunk of %d bytes, want %d: %w", len(b), want, errDamaged)
-	}
-	return b, nil
-}
-
-// unshuffle gathers the bytes of each element, which were stored one plane
-// after the other.
-func unshuffle(b []byte, element int) []byte {
-	n := len(b) / element
-	out := bytes.Clone(b)
-	for i := range n {
-		for j := range element {
-			out[i*element+j] = b[j*n+i]
-		}
-	}
-	return out
-}
-
 // place copies what of a chunk lies in the array.
 func place(out, b []byte, shape, piece, origin []int, element int) error {
 	last := len(shape) - 1
@@ -323,153 +234,4 @@ func place(out, b []byte, shape, piece, origin []int, element int) error {
 			return nil
 		}
 	}
-}
-
-// Len returns the number of elements.
-func (a *Array) Len() int { return len(a.raw) / max(1, a.kind.size) }
-
-func (a *Array) order() binary.ByteOrder {
-	if a.kind.big {
-		return binary.BigEndian
-	}
-	return binary.LittleEndian
-}
-
-// Floats returns the elements of an array of numbers, rounded to float32.
-func (a *Array) Floats() ([]float32, error) {
-	if a.kind.class == classInt {
-		ints, err := a.Ints()
-		out := make([]float32, len(ints))
-		for i, x := range ints {
-			out[i] = float32(x)
-		}
-		return out, err
-	}
-	if a.kind.class != classFloat {
-		return nil, errors.New("holds strings, not numbers")
-	}
-	out := make([]float32, a.Len())
-	for i := range out {
-		b := a.raw[i*a.kind.size : (i+1)*a.kind.size]
-		switch a.kind.size {
-		case 2:
-			out[i] = Half(a.order().Uint16(b))
-		case 4:
-			out[i] = math.Float32frombits(a.order().Uint32(b))
-		default:
-			out[i] = float32(math.Float64frombits(a.order().Uint64(b)))
-		}
-	}
-	return out, nil
-}
-
-// Ints returns the elements of an array of whole numbers.
-func (a *Array) Ints() ([]int, error) {
-	if a.kind.class != classInt {
-		return nil, errors.New("does not hold whole numbers")
-	}
-	out := make([]int, a.Len())
-	for i := range out {
-		b := a.raw[i*a.kind.size : (i+1)*a.kind.size]
-		var x uint64
-		for j := range b {
-			at := j
-			if !a.kind.big {
-				at = len(b) - 1 - j
-			}
-			x = x<<8 | uint64(b[at])
-		}
-		if shift := 64 - 8*len(b); a.kind.signed {
-			out[i] = int(int64(x<<shift) >> shift)
-		} else {
-			out[i] = int(x)
-		}
-	}
-	return out, nil
-}
-
-// Strings returns the elements of an array of strings.
-func (a *Array) Strings() ([]string, error) {
-	if a.kind.class != classString && a.kind.class != classVlen || a.kind.class == classVlen && a.kind.size != 16 {
-		return nil, errors.New("does not hold strings")
-	}
-	out := make([]string, a.Len())
-	heaps := map[uint64]map[int][]byte{}
-	for i := range out {
-		b := a.raw[i*a.kind.size : (i+1)*a.kind.size]
-		if a.kind.class == classVlen {
-			s, err := a.file.heapString(heaps, &cursor{b: b})
-			if err != nil {
-				return nil, fmt.Errorf("string %d: %w", i, err)
-			}
-			out[i] = s
-			continue
-		}
-		s, _, _ := bytes.Cut(b, []byte{0})
-		out[i] = string(s)
-	}
-	return out, nil
-}
-
-// heapString reads a string of the global heap: its length, the address of a
-// collection, and its number there. Collections are read once into heaps.
-func (f *File) heapString(heaps map[uint64]map[int][]byte, ref *cursor) (string, error) {
-	n, addr, index := ref.u32(), ref.u64(), ref.u32()
-	if n == 0 {
-		return "", nil
-	}
-	objects, ok := heaps[addr]
-	if !ok {
-		var err error
-		if objects, err = f.collection(addr); err != nil {
-			return "", err
-		}
-		heaps[addr] = objects
-	}
-	b, ok := objects[index]
-	if !ok || n > len(b) {
-		return "", fmt.Errorf("not in the heap: %w", errDamaged)
-	}
-	return string(b[:n]), nil
-}
-
-// collection reads the objects of a collection of the global heap.
-func (f *File) collection(addr uint64) (map[int][]byte, error) {
-	c := f.at(addr)
-	c.sign("GCOL")
-	c.skip(4)
-	end := c.pos - 8 + c.size()
-	out := map[int][]byte{}
-	for c.err == nil && c.pos+16 <= end {
-		index := c.u16()
-		c.skip(6)
-		size := c.size()
-		if index == 0 { // what is free
-			break
-		}
-		out[index] = c.take(size)
-		c.skip((8 - size%8) % 8)
-		if err := f.worked(); err != nil {
-			return nil, err
-		}
-	}
-	return out, c.err
-}
-
-// Half returns the number that 16 bits of IEEE 754 binary16 stand for.
-func Half(b uint16) float32 {
-	sign, exp, frac := float64(1), int(b>>10&31), float64(b&1023)
-	if b>>15 != 0 {
-		sign = -1
-	}
-	switch exp {
-	case 0:
-		return float32(sign * math.Ldexp(frac, -24))
-	case 31:
-		if frac != 0 {
-			return float32(math.NaN())
-		}
-		return float32(math.Inf(int(sign)))
-	}
-	return float32(sign * math.Ldexp(1024+frac, exp-25))
 }
