@@ -6,7 +6,7 @@ import (
 
 // SchemaVersion is the version of Record and of the stored tables. It rises
 // when a column or key is added or changes its meaning.
-const SchemaVersion = 1
+const SchemaVersion = 2
 
 // A Record says what was run, with what, and what became of it.
 type Record struct {

@@ -2,7 +2,10 @@ package report_test
 
 import (
 	"context"
+	"encoding/json"
+	stdhtml "html"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -261,4 +264,109 @@ func TestHO_RP_02_StandalonePagesNeedNoNetwork(t *testing.T) {
 	for _, r := range b.Requests() {
 		assert.Regexp(t, "^(file|data|blob):", r)
 	}
+}
+
+func TestHO_RP_06_LargeResultSets(t *testing.T) {
+	all := ran(t, "name: many\nstrategies: [fixed_size(size=400), markdown]\nretriever: bm25\ntop_k: 10\n")
+	s, err := report.NewSite(inputs(all...), nil)
+	require.NoError(t, err)
+	s.Options, s.Limit = few, 300
+	files := map[string]int{}
+	for _, name := range s.Files() {
+		var n counter
+		require.NoError(t, s.Write(&n, name))
+		files[name] = int(n)
+	}
+	assert.Less(t, files["e/many/index.html"], 200_000, "the page itself does not grow with the questions")
+	assert.Contains(t, files, "e/many/q/1/10.js", "251 questions in pages of 25")
+	for name, size := range files {
+		assert.Less(t, size, 2_000_000, name)
+	}
+
+	b := browser.Open(t)
+	b.Go(site(t, all) + "e/many/index.html")
+	b.Wait(`document.querySelectorAll('table.questions tbody tr').length === 50`)
+	assert.Equal(t, "1–50 of 251", browser.Eval[string](b, `document.querySelector('[data-role=count]').textContent`))
+	q, err := report.QuestionOf(all[0].Source(), 0, 0)
+	require.NoError(t, err)
+	q.Limit = 300
+	html, err := q.Fragment()
+	require.NoError(t, err)
+	assert.Regexp(t, `… cut: \d+ more characters`, string(html), "what is left out is said with its count")
+}
+
+// counter counts bytes.
+type counter int
+
+func (c *counter) Write(p []byte) (int, error) {
+	*c += counter(len(p))
+	return len(p), nil
+}
+
+func TestHO_RP_04_WhatDoesNotExist(t *testing.T) {
+	all := ran(t, small)
+	s := &all[0].Strategies[1]
+	for i := range s.Summary {
+		if s.Summary[i].Metric == "recall" {
+			s.Summary[i].Mean, s.Summary[i].SD = nil, nil
+		}
+	}
+	for i := range s.Queries {
+		for j := range s.Queries[i].Scores {
+			if x := &s.Queries[i].Scores[j]; x.Metric == "recall" {
+				x.Value, x.Reason = 0, "not defined here"
+			}
+		}
+	}
+	all[0].Record.Provenance.Seconds = math.Inf(1)
+	b := browser.Open(t)
+	root := site(t, all)
+	for _, page := range []string{"index.html", "e/small-window-0-0/index.html", "compare/small-window-0-0.html", "managerial.html", "technical.html"} {
+		b.Go(root + page)
+		b.ChartsDrawn()
+		assert.NotContains(t, browser.Eval[string](b, `document.body.innerText`), "NaN", page)
+	}
+	b.Go(root + "e/small-window-0-0/index.html")
+	b.Wait(`document.querySelectorAll('table.questions tbody tr').length > 0`)
+	b.Do(b.Choose(`[data-role=strategy]`, "1"))
+	b.Wait(`document.querySelector('table.questions tbody .na')`)
+	assert.Equal(t, "n/a", browser.Eval[string](b, `document.querySelector('table.questions tbody .na').textContent`))
+	assert.Empty(t, b.Problems())
+	_, err := json.Marshal(compared(t, all...))
+	require.NoError(t, err)
+}
+
+func compared(t testing.TB, all ...*experiment.Result) *compare.Comparison {
+	t.Helper()
+	s, err := report.NewStudy(inputs(all...), compare.Margin, few)
+	require.NoError(t, err)
+	return s.Comparison
+}
+
+func TestHO_RP_05_MissingColumnsOnThePage(t *testing.T) {
+	all := ran(t, "name: one\nstrategies: [markdown]\nretriever: bm25\nqueries: ['h00*']\nmetrics: [recall, context_tokens]\n")
+	all = append(all, ran(t, "name: two\nstrategies: [fixed_size(size=100)]\nretriever: bm25\nqueries: ['h00*']\nneighbor_next: 1\nmetrics: [IoU, evid.nDCG@10]\n")...)
+	in := append(inputs(all...), compare.Input{ID: "gone", Gap: "it was deleted"})
+	s, err := report.NewStudy(in, compare.Margin, few)
+	require.NoError(t, err)
+	html, err := s.Fragment()
+	require.NoError(t, err)
+	text := stdhtml.UnescapeString(string(html))
+	for _, want := range []string{"recall", "IoU+", "evid.nDCG@10", "not measured", "it was deleted"} {
+		assert.Contains(t, text, want)
+	}
+}
+
+// TestHO_RUN_02_EqualNames: runs of one second and one name stay apart in every
+// page.
+func TestHO_RUN_02_EqualNames(t *testing.T) {
+	all := ran(t, "name: same\nstrategies: [markdown]\nretriever: bm25\nqueries: ['h00*']\n")
+	all = append(all, ran(t, "name: same\nstrategies: [markdown]\nretriever: bm25\nqueries: ['h00*']\n")...)
+	all[0].Record.ID, all[1].Record.ID = "same-1", "same-2"
+	c := compared(t, all...)
+	assert.Equal(t, []string{"same · same-1", "same · same-2"}, []string{c.Columns[0].Name, c.Columns[1].Name})
+	b := browser.Open(t)
+	b.Go(site(t, all) + "technical.html")
+	assert.Positive(t, b.ChartsDrawn())
+	assert.Empty(t, b.Problems())
 }
