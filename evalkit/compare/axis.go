@@ -25,8 +25,11 @@ const (
 	AxisEmbedder  = "Embedding Model"
 )
 
-// axisGold is about the questions that all columns have.
-const axisGold = "gold"
+// AxisGold is the digest of the gold of the questions that all columns have.
+const AxisGold = "gold"
+
+// AxisData is the digest of documents and questions.
+const AxisData = "data set fingerprint"
 
 // axes returns what rec was run with, in a fixed order. Values are equal where
 // the component was. The gold is left for builder.gold.
@@ -34,8 +37,8 @@ func axes(rec experiment.Record) []Axis {
 	retriever, fusion := splitRetriever(rec.Spec.Retriever)
 	spec := rec.Spec
 	all := []Axis{
-		{"data set fingerprint", short(rec.Dataset.Fingerprint)},
-		{axisGold, ""},
+		{AxisData, short(rec.Dataset.Fingerprint)},
+		{AxisGold, ""},
 		{"tokenizer", spec.Tokenizer},
 		{AxisEmbedder, withDigest(spec.Embedder, rec.Components["embedder"])},
 		{"retriever", retriever},
@@ -131,7 +134,7 @@ func axisWarnings(columns [][]Axis) []Warning {
 	names, values := differing(columns)
 	var out []Warning
 	for _, name := range names {
-		if name != AxisNeighbors && name != AxisEmbedder && name != "data set fingerprint" && name != axisGold {
+		if name != AxisNeighbors && name != AxisEmbedder && name != AxisData && name != AxisGold {
 			continue
 		}
 		out = append(out, Warning{Axis: name, Columns: true, Text: fmt.Sprintf("Experiments differ in %s: %s", name, strings.Join(values[name], " against "))})

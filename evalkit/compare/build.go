@@ -41,7 +41,7 @@ func (b *builder) gold() {
 		}
 		axes := slices.Clone(b.c.Columns[i].Axes)
 		for j := range axes {
-			if axes[j].Name == axisGold {
+			if axes[j].Name == AxisGold {
 				axes[j].Value = goldDigest(common)
 			}
 		}

@@ -60,7 +60,7 @@ func (f Family) String() string {
 	if f.Tests == 1 {
 		return "one test: the corrected p is the raw p"
 	}
-	return fmt.Sprintf("p corrected by %s over all %d tests of this page", f.Method, f.Tests)
+	return fmt.Sprintf("p corrected by %s over all %d tests shown", f.Method, f.Tests)
 }
 
 // AllStrategies is the title of the sheet that compares strategies with each other.

@@ -58,6 +58,7 @@ const (
 type Delta struct {
 	N       int       `json:"n"`    // pairs: queries with a value in both
 	Mean    float64   `json:"mean"` // arm minus baseline, in the metric's unit
+	SD      float64   `json:"sd"`   // of the differences, ddof 1
 	Naive   *Interval `json:"interval"`
 	Cluster *Interval `json:"cluster_interval"` // documents drawn whole; nil where each has one question
 	// Clusters is the number of documents that the questions belong to.
@@ -170,6 +171,7 @@ func deltaOf(p pairs, m Measure, o Options) *Delta {
 	if d.Tie == d.N {
 		d.Mean = 0
 	}
+	d.SD = deviation(p.diffs)
 	d.intervals(p, o)
 	d.test(p, o)
 	return d
@@ -197,14 +199,13 @@ func (d *Delta) test(p pairs, o Options) {
 	}
 	t := SignFlip(p.diffs, o.Draws, o.Seed)
 	d.P, d.Exact = &t.P, t.Exact
-	sd := deviation(p.diffs)
-	if sd == 0 {
+	if d.SD == 0 {
 		return
 	}
-	detectable := Detectable(sd, d.N, 1-o.Level, Power)
+	detectable := Detectable(d.SD, d.N, 1-o.Level, Power)
 	d.Detectable = &detectable
 	if a := math.Abs(d.Mean); a < detectable && d.Mean != 0 {
-		d.Warnings = append(d.Warnings, fmt.Sprintf("a true difference of %.3g would need about %d queries; there are %d", a, Needed(sd, a, 1-o.Level, Power), d.N))
+		d.Warnings = append(d.Warnings, fmt.Sprintf("a true difference of %.3g would need about %d queries; there are %d", a, Needed(d.SD, a, 1-o.Level, Power), d.N))
 	}
 }
 

@@ -358,10 +358,15 @@ func (s *Study) addDetails(x *Entry, strategy int, queries map[int]bool, add fun
 	if err != nil {
 		return err
 	}
+	bare := len(x.ds.Docs) == 0
 	for p := range (len(o.queries) + perPage - 1) / perPage {
 		fragments := map[string]string{}
 		for i := p * perPage; i < min(len(o.queries), (p+1)*perPage); i++ {
 			if !queries[i] {
+				continue
+			}
+			if bare {
+				fragments[string(o.queries[i].ID)] = `<p class="note">A baseline file holds values only, and no trees.</p>`
 				continue
 			}
 			q := o.question(i)

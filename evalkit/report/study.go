@@ -1,6 +1,7 @@
 package report
 
 import (
+	"errors"
 	"fmt"
 	"sync"
 
@@ -69,6 +70,10 @@ func (x *Entry) read(o compare.Options) error {
 // look computes the decision aids of one strategy.
 func (x *Entry) look(e experiment.Effective, st *experiment.StrategyResult, o compare.Options) *Look {
 	look := &Look{Strategy: e.Strategy, Window: st.Window, Chunks: e.Chunks}
+	if len(x.ds.Docs) == 0 {
+		look.Err = errors.New("a baseline file holds no documents")
+		return look
+	}
 	l, err := compare.NewLook(x.Record, st, x.ds)
 	if err != nil {
 		look.Err = err

@@ -140,7 +140,9 @@ func printDelta(w io.Writer, d *compare.Delta) {
 	}
 	p := "–"
 	if d.Holm != nil {
-		p = fmt.Sprintf("%.4f", *d.Holm)
+		if p = fmt.Sprintf("%.4f", *d.Holm); *d.Holm < 0.0001 {
+			p = "<0.0001"
+		}
 	}
 	fmt.Fprintf(w, "\t%s\t%d/%d/%d\t%s", p, d.Win, d.Tie, d.Loss, d.Verdict)
 }

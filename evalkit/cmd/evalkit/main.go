@@ -6,6 +6,8 @@
 //	evalkit list                the stored Experiments
 //	evalkit show ID             one Experiment, or with --query one of its questions
 //	evalkit compare ID ID…      differences, paired by question
+//	evalkit gate                pass, fail or inconclusive against a baseline
+//	evalkit baseline …          save, show and update baselines
 //	evalkit report ID…          the managerial and the technical report
 //	evalkit site OUT            the dashboard as files
 //	evalkit serve               the dashboard and the query API over HTTP
@@ -35,9 +37,10 @@ import (
 
 // The exit statuses.
 const (
-	exitFailed      = 1
-	exitUsage       = 2
-	exitInterrupted = 130
+	exitFailed       = 1
+	exitUsage        = 2
+	exitInconclusive = 3
+	exitInterrupted  = 130
 )
 
 func main() {
@@ -74,7 +77,7 @@ Exit status:
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usage(fmt.Errorf("%w; see %s --help", err, cmd.CommandPath()))
 	})
-	root.AddCommand(runCommand(), queryCommand(), listCommand(), showCommand(), compareCommand(), reportCommand(), siteCommand(), serveCommand(), exportCommand(), datasetCommand(), modelCommand(), versionCommand())
+	root.AddCommand(runCommand(), queryCommand(), listCommand(), showCommand(), compareCommand(), gateCommand(), baselineCommand(), reportCommand(), siteCommand(), serveCommand(), exportCommand(), datasetCommand(), modelCommand(), versionCommand())
 	for _, c := range root.Commands() {
 		usageArgs(c)
 	}

@@ -146,7 +146,7 @@
       list.appendChild(li);
     });
     var family = document.querySelector('[data-role=family]');
-    family.firstChild.textContent = (cells.length === 1 ? 'one test: the corrected p is the raw p' : 'p corrected by Holm over all ' + cells.length + ' tests of this page') + family.firstChild.textContent.replace(/^[^.]*/, '');
+    family.firstChild.textContent = (cells.length === 1 ? 'one test: the corrected p is the raw p' : 'p corrected by Holm over all ' + cells.length + ' tests shown') + family.firstChild.textContent.replace(/^[^.]*/, '');
     list.parentNode.hidden = !Array.from(list.children).some(function (li) { return !li.hidden; });
     toggleSeries(shown);
     return shown;

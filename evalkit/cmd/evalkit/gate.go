@@ -1,0 +1,223 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/chunkeval/chunkeval/evalkit/compare"
+	"github.com/chunkeval/chunkeval/evalkit/gate"
+	"github.com/chunkeval/chunkeval/evalkit/report"
+	"github.com/chunkeval/chunkeval/evalkit/store"
+)
+
+// gateFlags are the flags of gate.
+type gateFlags struct {
+	results, baseline, candidate, policy string
+	markdown, junit, json, html          string
+	changed                              bool
+}
+
+func gateCommand() *cobra.Command {
+	var f gateFlags
+	c := &cobra.Command{
+		Use:   "gate --baseline ID|FILE --candidate ID",
+		Short: "Say whether a candidate is worse than the baseline",
+		Long: `Hold an Experiment against a baseline, which is another Experiment or a file that
+"evalkit baseline save" wrote.
+
+Exit status: 0 pass, 1 fail, 3 inconclusive (the text says how many questions
+would be needed), 2 bad input or data that cannot be compared.
+
+A policy file names metrics and margins:
+
+  alpha: 0.05
+  significant: fail      # or pass: only the margin decides
+  metrics:
+    - {metric: recall+, margin: 0.02}
+    - {metric: context_tokens+, margin: 10%}
+  seconds: 50%           # growth of the run's time; one measurement, no test
+
+Without one: recall+ 0.02, full_evidence+ 0.03, context_tokens+ 10 %.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return runGate(cmd, f) },
+	}
+	resultsFlag(c, &f.results)
+	c.Flags().StringVar(&f.baseline, "baseline", "", "Experiment or file to hold against (needed)")
+	c.Flags().StringVar(&f.candidate, "candidate", "", "Experiment to judge (needed)")
+	c.Flags().StringVar(&f.policy, "policy", "", "policy file")
+	c.Flags().StringVar(&f.markdown, "markdown", "", "write the verdict for a pull request to this file")
+	c.Flags().StringVar(&f.junit, "junit", "", "write JUnit XML to this file")
+	c.Flags().StringVar(&f.json, "json", "", "write JSON to this file")
+	c.Flags().StringVar(&f.html, "html", "", "write the Compare page to this file")
+	c.Flags().BoolVar(&f.changed, "allow-changed-data", false, "compare although the data set or its gold changed")
+	return c
+}
+
+func runGate(cmd *cobra.Command, f gateFlags) error {
+	if f.baseline == "" || f.candidate == "" {
+		return usage(errors.New("gate: give --baseline and --candidate"))
+	}
+	policy := gate.DefaultPolicy()
+	if f.policy != "" {
+		var err error
+		if policy, err = gate.ReadPolicy(f.policy); err != nil {
+			return usage(err)
+		}
+	}
+	baseline, reason, err := openBaseline(f.results, f.baseline)
+	if err != nil {
+		return usage(err)
+	}
+	candidates, err := openAll(f.results, []string{f.candidate})
+	if err != nil {
+		return err
+	}
+	v, err := gate.Decide(baseline, candidates[0], policy, gate.Options{ChangedData: f.changed})
+	if err != nil {
+		return usage(err)
+	}
+	v.Reason = reason
+	for _, out := range []struct {
+		path  string
+		write func(io.Writer) error
+	}{
+		{f.markdown, v.Markdown}, {f.junit, v.JUnit},
+		{f.json, func(w io.Writer) error { return printJSON(w, v) }},
+		{f.html, func(w io.Writer) error { return gatePage(w, baseline, candidates[0], policy) }},
+	} {
+		if out.path == "" {
+			continue
+		}
+		if err := os.MkdirAll(filepath.Dir(out.path), 0o755); err != nil {
+			return err
+		}
+		if _, err := replaceFile(out.path, out.write); err != nil {
+			return err
+		}
+	}
+	if err := v.Text(cmd.OutOrStdout()); err != nil {
+		return err
+	}
+	switch v.State {
+	case gate.Fail:
+		return &statusError{exitFailed, errors.New("the candidate is worse than the baseline")}
+	case gate.Inconclusive:
+		return &statusError{exitInconclusive, errors.New("not enough evidence to say")}
+	}
+	return nil
+}
+
+// gatePage writes the Compare page of the policy's metrics.
+func gatePage(w io.Writer, baseline, candidate compare.Input, p gate.Policy) error {
+	o := compare.Options{Level: 1 - p.Alpha, Seed: p.Seed}
+	for _, r := range p.Rules {
+		o.Measures = append(o.Measures, r.Measure)
+	}
+	study, err := report.NewStudy([]compare.Input{baseline, candidate}, compare.Margin, o)
+	if err != nil {
+		return err
+	}
+	return study.Compare(w)
+}
+
+// openBaseline opens a file, or else the Experiment of that id.
+func openBaseline(results, name string) (in compare.Input, reason string, err error) {
+	if info, err := os.Stat(name); err == nil && !info.IsDir() {
+		b, err := gate.ReadBaseline(name)
+		if err != nil {
+			return in, "", err
+		}
+		return compare.Input{ID: b.ID, Source: b}, b.Reason, nil
+	}
+	x, err := store.Open(results, name)
+	if err != nil {
+		return in, "", fmt.Errorf("baseline %q: neither a file nor: %w", name, err)
+	}
+	return compare.Input{ID: x.Record.ID, Source: x}, "", nil
+}
+
+func baselineCommand() *cobra.Command {
+	c := &cobra.Command{Use: "baseline", Short: "Keep the state that candidates are held against"}
+	c.AddCommand(baselineSave("save", "Write an Experiment as a baseline file, which must not exist", false),
+		baselineSave("update", "Replace a baseline file", true), baselineShow())
+	return c
+}
+
+func baselineSave(name, short string, replace bool) *cobra.Command {
+	var results, reason, policy string
+	c := &cobra.Command{
+		Use: name + " ID FILE --reason TEXT", Short: short,
+		Long: short + `.
+
+The file holds the summary, every question's values of the policy's metrics and
+the fingerprints, a line each, for version control. The reason is recorded in it.`,
+		Args: cobra.ExactArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if reason == "" {
+				return usage(fmt.Errorf("baseline %s: say why with --reason; it is recorded", name))
+			}
+			p := gate.DefaultPolicy()
+			if policy != "" {
+				var err error
+				if p, err = gate.ReadPolicy(policy); err != nil {
+					return usage(err)
+				}
+			}
+			_, err := os.Stat(args[1])
+			switch {
+			case err == nil && !replace:
+				return usage(fmt.Errorf("baseline save: %s exists; use baseline update to replace it", args[1]))
+			case err != nil && replace:
+				return usage(fmt.Errorf("baseline update: %w", err))
+			}
+			x, err := store.Open(results, args[0])
+			if err != nil {
+				return usage(err)
+			}
+			var measures []compare.Measure
+			for _, r := range p.Rules {
+				measures = append(measures, r.Measure)
+			}
+			n, err := replaceFile(args[1], func(w io.Writer) error { return gate.Save(w, x, reason, measures) })
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(cmd.OutOrStdout(), "%s: %s, %d strategies, %d questions, %d kB\n", args[1], x.Record.ID, len(x.Record.Effective), x.Record.Dataset.Queries, n/1000)
+			return nil
+		},
+	}
+	resultsFlag(c, &results)
+	c.Flags().StringVar(&reason, "reason", "", "why this state is the one to hold on to (needed)")
+	c.Flags().StringVar(&policy, "policy", "", "policy file; its metrics are kept")
+	return c
+}
+
+func baselineShow() *cobra.Command {
+	return &cobra.Command{
+		Use: "show FILE", Short: "Print what a baseline file holds", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			b, err := gate.ReadBaseline(args[0])
+			if err != nil {
+				return usage(err)
+			}
+			x, err := b.Overview()
+			if err != nil {
+				return err
+			}
+			p := &printer{w: cmd.OutOrStdout()}
+			p.f("%s\n  reason    %s\n  data set  %s (%.12s)\n  retriever %s\n", b.ID, b.Reason, x.Record.Dataset.Name, x.Record.Dataset.Fingerprint, x.Record.Spec.Retriever)
+			for _, s := range x.Strategies {
+				p.f("  %s %s\n", s.Strategy, s.Window)
+				for _, row := range s.Summary {
+					p.f("    %s %s\n", compare.Measure{Metric: row.Metric, View: row.View}, number(row.Mean))
+				}
+			}
+			return p.err
+		},
+	}
+}

@@ -1,0 +1,151 @@
+package gate
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+
+	"github.com/chunkeval/chunkeval/evalkit"
+	"github.com/chunkeval/chunkeval/evalkit/compare"
+	"github.com/chunkeval/chunkeval/evalkit/metric"
+)
+
+// A Policy says what a candidate is held to.
+type Policy struct {
+	Alpha       float64  // of the family; intervals are 1-Alpha
+	Significant bool     // significantly worse fails, unless shown to be within the margin
+	Rules       []Rule   // the family: each rule is one test per strategy
+	Strategies  []string // only these; empty: all that both have
+	// Seconds is the growth of a run's time that is allowed, as a share of the
+	// baseline's; 0 does not look at it. It is one measurement, and no test.
+	Seconds float64
+	Seed    uint64
+}
+
+// A Rule is a metric with its margin.
+type Rule struct {
+	Measure  compare.Measure
+	Margin   float64 // loss that is accepted, in the metric's unit or as a share
+	Relative bool    // Margin is a share of the baseline's mean
+}
+
+// DefaultPolicy is in force where there is no file.
+func DefaultPolicy() Policy {
+	return Policy{Alpha: 0.05, Significant: true, Seed: 1, Rules: []Rule{
+		{compare.Measure{Metric: "recall", View: evalkit.Expanded}, 0.02, false},
+		{compare.Measure{Metric: "full_evidence", View: evalkit.Expanded}, 0.03, false},
+		{compare.Measure{Metric: "context_tokens", View: evalkit.Expanded}, 0.1, true},
+	}}
+}
+
+// policyFile is a Policy as a file.
+//
+//	alpha: 0.05
+//	significant: fail         # or pass: only the margin decides
+//	metrics:
+//	  - {metric: recall+, margin: 0.02}          # a plus: the expanded view
+//	  - {metric: context_tokens+, margin: 10%}   # of the baseline's mean
+//	strategies: [markdown(size=200,unit=token)]  # default: all in common
+//	seconds: 50%              # growth of the run's time
+//	seed: 1
+type policyFile struct {
+	Alpha       *float64 `yaml:"alpha"`
+	Significant string   `yaml:"significant"`
+	Metrics     []struct {
+		Metric string `yaml:"metric"`
+		Margin string `yaml:"margin"`
+	} `yaml:"metrics"`
+	Strategies []string `yaml:"strategies"`
+	Seconds    string   `yaml:"seconds"`
+	Seed       uint64   `yaml:"seed"`
+}
+
+// ReadPolicy reads a policy file; what it leaves out is as in DefaultPolicy.
+func ReadPolicy(path string) (Policy, error) {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return Policy{}, err
+	}
+	p, err := parsePolicy(b)
+	if err != nil {
+		return Policy{}, fmt.Errorf("%s: %w", path, err)
+	}
+	return p, nil
+}
+
+func parsePolicy(b []byte) (Policy, error) {
+	var f policyFile
+	if err := yaml.UnmarshalWithOptions(b, &f, yaml.Strict()); err != nil {
+		return Policy{}, errors.New(strings.TrimSpace(yaml.FormatError(err, false, true)))
+	}
+	p := DefaultPolicy()
+	if f.Alpha != nil {
+		if p.Alpha = *f.Alpha; p.Alpha <= 0 || p.Alpha >= 0.5 {
+			return p, fmt.Errorf("alpha: %v: want above 0 and below 0.5", p.Alpha)
+		}
+	}
+	switch f.Significant {
+	case "", "fail":
+	case "pass":
+		p.Significant = false
+	default:
+		return p, fmt.Errorf("significant: %q: want fail or pass", f.Significant)
+	}
+	if f.Metrics != nil {
+		p.Rules = nil
+	}
+	for i, m := range f.Metrics {
+		r, err := parseRule(m.Metric, m.Margin)
+		if err != nil {
+			return p, fmt.Errorf("metrics[%d]: %w", i, err)
+		}
+		p.Rules = append(p.Rules, r)
+	}
+	if len(p.Rules) == 0 {
+		return p, errors.New("metrics: the list is empty")
+	}
+	p.Strategies = f.Strategies
+	if f.Seconds != "" {
+		share, relative, err := parseMargin(f.Seconds)
+		if err != nil || !relative {
+			return p, fmt.Errorf("seconds: %q: want a share such as 50%%", f.Seconds)
+		}
+		p.Seconds = share
+	}
+	if f.Seed != 0 {
+		p.Seed = f.Seed
+	}
+	return p, nil
+}
+
+func parseRule(name, margin string) (Rule, error) {
+	r := Rule{Measure: compare.Measure{Metric: name, View: evalkit.HitOnly}}
+	if base, ok := strings.CutSuffix(name, "+"); ok {
+		r.Measure = compare.Measure{Metric: base, View: evalkit.Expanded}
+	}
+	if _, err := metric.Parse(r.Measure.Metric); err != nil {
+		return r, err
+	}
+	var err error
+	if r.Margin, r.Relative, err = parseMargin(margin); err != nil {
+		return r, fmt.Errorf("%s: margin: %w", name, err)
+	}
+	return r, nil
+}
+
+// parseMargin reads "0.02" or "10%".
+func parseMargin(s string) (v float64, relative bool, err error) {
+	number, relative := strings.CutSuffix(strings.TrimSpace(s), "%")
+	v, err = strconv.ParseFloat(strings.TrimSpace(number), 64)
+	if err != nil || v < 0 || v-v != 0 {
+		return 0, false, fmt.Errorf("%q: want a number of at least 0, or a share such as 10%%", s)
+	}
+	if relative {
+		v /= 100
+	}
+	return v, relative, nil
+}
