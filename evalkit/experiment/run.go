@@ -65,13 +65,7 @@ func Run(ctx context.Context, s Setup, settings []Setting, o Options) iter.Seq2[
 		if len(settings) == 0 {
 			return
 		}
-		if o.Workers <= 0 {
-			o.Workers = runtime.GOMAXPROCS(0)
-		}
-		g := &group{setup: s, opt: o, total: len(s.Strategies) * len(s.Dataset.Queries)}
-		for _, x := range settings {
-			g.depth = max(g.depth, x.TopK, x.Candidates)
-		}
+		g := newGroup(s, settings, o)
 		if err := g.search(ctx); err != nil {
 			yield(nil, err)
 			return
@@ -88,10 +82,22 @@ func Run(ctx context.Context, s Setup, settings []Setting, o Options) iter.Seq2[
 	}
 }
 
+func newGroup(s Setup, settings []Setting, o Options) *group {
+	if o.Workers <= 0 {
+		o.Workers = runtime.GOMAXPROCS(0)
+	}
+	g := &group{setup: s, opt: o, total: len(s.Strategies) * len(s.Dataset.Queries)}
+	for _, x := range settings {
+		g.depth = max(g.depth, x.TopK, x.Candidates)
+	}
+	return g
+}
+
 // group is the state of one Run.
 type group struct {
 	setup Setup
 	opt   Options
+	shard Shard
 	depth int // the largest top_k or number of candidates
 	total int // units
 
@@ -233,6 +239,9 @@ func (g *group) retrieveAll(ctx context.Context, st *searched) (err error) {
 	var missing []*unit
 	for i := range st.units {
 		u := &st.units[i]
+		if !g.shard.has(i) {
+			continue
+		}
 		if u.hits, u.done = p.hits(u.judged.Query.ID, g.depth, st.byDoc); u.done {
 			st.restored++
 			g.finished.Add(1)

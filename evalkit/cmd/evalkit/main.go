@@ -2,6 +2,7 @@
 // retrieve them for question answering.
 //
 //	evalkit run FILE            run an Experiment or a sweep, store it, print the table
+//	evalkit merge FILE          join the parts that run --shard made
 //	evalkit query QUESTION      retrieve for one question and draw the expansion tree
 //	evalkit list                the stored Experiments
 //	evalkit show ID             one Experiment, or with --query one of its questions
@@ -77,7 +78,7 @@ Exit status:
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usage(fmt.Errorf("%w; see %s --help", err, cmd.CommandPath()))
 	})
-	root.AddCommand(runCommand(), queryCommand(), listCommand(), showCommand(), compareCommand(), gateCommand(), baselineCommand(), reportCommand(), siteCommand(), serveCommand(), exportCommand(), datasetCommand(), modelCommand(), versionCommand())
+	root.AddCommand(runCommand(), mergeCommand(), queryCommand(), listCommand(), showCommand(), compareCommand(), gateCommand(), baselineCommand(), reportCommand(), siteCommand(), serveCommand(), exportCommand(), datasetCommand(), modelCommand(), versionCommand())
 	for _, c := range root.Commands() {
 		usageArgs(c)
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -32,6 +33,8 @@ type runFlags struct {
 	profile  bool
 	quiet    bool
 	dryRun   bool
+	shard    string
+	shards   string
 	prices   string
 }
 
@@ -77,6 +80,12 @@ and data, is not run again (see --force). A run that was interrupted or killed
 goes on where it stopped when it is started again.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if (f.shard == "") != (f.shards == "") {
+				return usage(errors.New("run: --shard i/n and --shards DIR go together"))
+			}
+			if f.shard != "" {
+				return runShard(cmd, args[0], f)
+			}
 			return runFile(cmd, args[0], f)
 		},
 	}
@@ -88,6 +97,8 @@ goes on where it stopped when it is started again.`,
 	c.Flags().BoolVar(&f.quiet, "quiet", false, "no progress")
 	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "print what would be sent to models behind HTTP, at most; send and store nothing")
 	c.Flags().StringVar(&f.prices, "prices", "", "YAML file with prices by model, for --dry-run and the record")
+	c.Flags().StringVar(&f.shard, "shard", "", "do only part i/n of the searching, for evalkit merge")
+	c.Flags().StringVar(&f.shards, "shards", "", "folder for the parts of --shard")
 	f.cache.add(c)
 	return c
 }
@@ -161,6 +172,7 @@ func replaceEmbedder(c *wire.Config, embedder string) error {
 // session is one call of run.
 type session struct {
 	lab      *wire.Lab
+	journal  *experiment.Journal // nil: the lab's
 	flags    runFlags
 	program  string
 	profile  *experiment.Profile
@@ -194,7 +206,7 @@ func (s *session) group(ctx context.Context, g *wire.Group) ([]*store.Experiment
 	w := store.NewWriter(s.flags.results)
 	start := time.Now()
 	n := 0
-	opt := experiment.Options{Workers: s.flags.workers, Journal: s.lab.Journal(), Progress: s.progress, Profile: s.profile}
+	opt := experiment.Options{Workers: s.flags.workers, Journal: cmp.Or(s.journal, s.lab.Journal()), Progress: s.progress, Profile: s.profile}
 	for r, err := range experiment.Run(ctx, g.Setup, settings, opt) {
 		if err != nil {
 			return nil, err
