@@ -58,6 +58,7 @@ var floors = map[string][]string{
 	"compare": {"experiment", "expand", "metric", "token", "gonum.org/v1/gonum"},
 	"chart":   {"github.com/go-echarts/go-echarts/v2"}, // the only go-echarts importer
 	"report":  {"experiment", "expand", "compare", "chart", "token"},
+	"gate":    {"experiment", "expand", "compare", "metric", "token", "github.com/goccy/go-yaml"},
 	// wire turns the strings of a Spec into components. It stands apart from
 	// the roof because the command, the server and notebooks all need it.
 	"wire": {"token", "dataset", "chunk", "expand", "metric", "llm", "embed", "retrieve", "answer", "experiment", "github.com/goccy/go-yaml"},

@@ -1,0 +1,126 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/chunkeval/chunkeval/evalkit/experiment"
+	"github.com/chunkeval/chunkeval/evalkit/gate"
+	"github.com/chunkeval/chunkeval/evalkit/store"
+	"github.com/chunkeval/chunkeval/evalkit/wire"
+)
+
+func reproduceCommand() *cobra.Command {
+	var f runFlags
+	var page string
+	var update bool
+	c := &cobra.Command{
+		Use:   "reproduce FILE…",
+		Short: "Run configurations and hold their numbers to what is expected",
+		Long: `Run the configuration that each FILE names and compare its numbers with those
+expected there: OK, OK within tolerance, or FAIL. Exit status 1 if any fails.
+
+--update writes the numbers of this run into the files instead: say in
+reports/CHANGES.md what moved them. --page writes the page that shows them.`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if page != "" && !update {
+				_, err := replaceFile(page, func(w io.Writer) error { return gate.Page(w, args) })
+				return err
+			}
+			failed := 0
+			for _, path := range args {
+				n, err := reproduce(cmd, path, f, update)
+				if err != nil {
+					return err
+				}
+				failed += n
+			}
+			if page != "" {
+				if _, err := replaceFile(page, func(w io.Writer) error { return gate.Page(w, args) }); err != nil {
+					return err
+				}
+			}
+			if failed > 0 {
+				return fmt.Errorf("%d numbers differ from what is expected", failed)
+			}
+			return nil
+		},
+	}
+	resultsFlag(c, &f.results)
+	c.Flags().StringVar(&page, "page", "", "write the expected numbers as Markdown to this file; alone, it runs nothing")
+	c.Flags().BoolVar(&update, "update", false, "write the numbers of this run into the files")
+	c.Flags().BoolVar(&f.quiet, "quiet", false, "no progress, and only what is not OK")
+	f.cache.add(c)
+	return c
+}
+
+func reproduce(cmd *cobra.Command, path string, f runFlags, update bool) (failed int, err error) {
+	e, err := gate.ReadExpected(path)
+	if err != nil {
+		return 0, usage(err)
+	}
+	all, err := resultsOf(cmd, filepath.Join(filepath.Dir(path), filepath.FromSlash(e.Config)), f)
+	if err != nil {
+		return 0, err
+	}
+	if update {
+		e.Update(all, func(s experiment.Spec) bool { return strings.HasPrefix(s.Retriever, "bm25(") }, 0.01)
+		_, err := replaceFile(path, e.Write)
+		return 0, err
+	}
+	outcomes, _ := e.Reproduce(all)
+	p := &printer{w: cmd.OutOrStdout()}
+	counts := map[string]int{}
+	for _, o := range outcomes {
+		counts[o.Text]++
+		if o.Text == "FAIL" || !f.quiet {
+			p.f("%-19s  %s  %s  %s  expected %.6f ±%v, got %s\n", o.Text, o.Experiment, o.Strategy, o.Metric, o.Value, o.Tolerance, number(o.Got))
+		}
+	}
+	p.f("%s: %d OK, %d OK within tolerance, %d FAIL\n", path, counts["OK"], counts["OK within tolerance"], counts["FAIL"])
+	return counts["FAIL"], p.err
+}
+
+// resultsOf runs a configuration and returns the overviews of its Experiments.
+func resultsOf(cmd *cobra.Command, path string, f runFlags) (all []*experiment.Result, err error) {
+	lab, err := f.cache.lab()
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, lab.Close()) }()
+	config, err := wire.ReadConfig(path)
+	if err != nil {
+		return nil, usage(err)
+	}
+	groups, err := lab.Groups(config)
+	if err != nil {
+		return nil, usage(err)
+	}
+	program, err := programDigest()
+	if err != nil {
+		return nil, err
+	}
+	p := newProgress(cmd.ErrOrStderr(), f.quiet)
+	defer p.end()
+	s := &session{lab: lab, flags: f, program: program, profile: &experiment.Profile{}, progress: p.report, out: cmd.ErrOrStderr()}
+	for _, g := range groups {
+		var done []*store.Experiment
+		if done, err = s.group(cmd.Context(), g); err != nil {
+			return nil, err
+		}
+		for _, x := range done {
+			r, err := x.Overview()
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, r)
+		}
+	}
+	return all, nil
+}
