@@ -58,6 +58,14 @@ lint: ## gofumpt, staticcheck and go fix, at the versions pinned in scripts/tool
 readers: bin/evalkit ## read stored Parquet with DuckDB and pyarrow
 	@scripts/check_readers.sh
 
+.PHONY: reproduce
+reproduce: bin/evalkit ## run what reports/*.yaml describe and hold the numbers to it
+	@bin/evalkit reproduce $(wildcard reports/*.yaml) --results $(RESULTS) --quiet
+
+.PHONY: reproduce-page
+reproduce-page: bin/evalkit ## write reports/reproduce.md from reports/*.yaml
+	@bin/evalkit reproduce $(wildcard reports/*.yaml) --page reports/reproduce.md
+
 .PHONY: paper
 paper: ## the published table beside ours (needs ../shared/data/chroma)
 	@scripts/paper.sh

@@ -152,3 +152,26 @@ func and(names []string) string {
 	}
 	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
 }
+
+// Changes says in what b was run otherwise than a, the run before it; nothing if
+// there was none. Gold is compared over the questions that both have.
+func Changes(a, b *Loaded) []string {
+	if a == nil {
+		return nil
+	}
+	x := &builder{c: &Comparison{Columns: []Column{a.Column, b.Column}}, arms: [][]*Arm{a.Arms, b.Arms}}
+	x.gold()
+	names, values := differing([][]Axis{x.c.Columns[0].Axes, x.c.Columns[1].Axes})
+	var out []string
+	for _, n := range names {
+		out = append(out, fmt.Sprintf("%s %s → %s", n, values[n][0], values[n][1]))
+	}
+	return out
+}
+
+// Describe returns the mean of one arm with its interval.
+func Describe(a *Arm, m Measure, o Options) Cell {
+	var c Cell
+	fill(&c, a, m, o.withDefaults())
+	return c
+}

@@ -257,3 +257,31 @@ func TestPolicyFile(t *testing.T) {
 		require.ErrorContains(t, err, want, text)
 	}
 }
+
+// TestReproducePage: the committed page is what the generator writes.
+func TestReproducePage(t *testing.T) {
+	files, err := filepath.Glob("../../reports/*.yaml")
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	var b bytes.Buffer
+	require.NoError(t, Page(&b, files))
+	want, err := os.ReadFile("../../reports/reproduce.md")
+	require.NoError(t, err)
+	assert.Equal(t, b.String(), string(want), "run make reproduce-page")
+}
+
+func TestReproduceSaysWhatDiffers(t *testing.T) {
+	r := scored("x", []float64{1, 0})
+	half := 0.5
+	r.Strategies[0].Summary[0].Mean = &half
+	e := &Expected{Rows: []Number{
+		{"x", "page", "recall+", 0.5, 0}, {"x", "page", "recall+", 0.51, 0.02}, {"x", "page", "recall+", 0.6, 0.02}, {"x", "page", "IoU", 0.5, 1},
+	}}
+	out, ok := e.Reproduce([]*experiment.Result{r})
+	assert.False(t, ok)
+	var got []string
+	for _, o := range out {
+		got = append(got, o.Text)
+	}
+	assert.Equal(t, []string{"OK", "OK within tolerance", "FAIL", "FAIL"}, got)
+}

@@ -9,6 +9,7 @@
 //	evalkit compare ID ID…      differences, paired by question
 //	evalkit gate                pass, fail or inconclusive against a baseline
 //	evalkit reproduce FILE…     hold numbers to what is expected
+//	evalkit trend OUT           one metric over the last runs
 //	evalkit baseline …          save, show and update baselines
 //	evalkit report ID…          the managerial and the technical report
 //	evalkit site OUT            the dashboard as files
@@ -79,7 +80,7 @@ Exit status:
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usage(fmt.Errorf("%w; see %s --help", err, cmd.CommandPath()))
 	})
-	root.AddCommand(runCommand(), mergeCommand(), reproduceCommand(), queryCommand(), listCommand(), showCommand(), compareCommand(), gateCommand(), baselineCommand(), reportCommand(), siteCommand(), serveCommand(), exportCommand(), datasetCommand(), modelCommand(), versionCommand())
+	root.AddCommand(runCommand(), mergeCommand(), reproduceCommand(), trendCommand(), queryCommand(), listCommand(), showCommand(), compareCommand(), gateCommand(), baselineCommand(), reportCommand(), siteCommand(), serveCommand(), exportCommand(), datasetCommand(), modelCommand(), versionCommand())
 	for _, c := range root.Commands() {
 		usageArgs(c)
 	}
