@@ -60,6 +60,13 @@ func (b *builder) distinguish() {
 			c.Name += " · " + c.ID
 		}
 	}
+	seen := map[string]int{} // an Experiment beside itself
+	for i := range b.c.Columns {
+		c := &b.c.Columns[i]
+		if seen[c.Name]++; seen[c.Name] > 1 {
+			c.Name = fmt.Sprintf("%s (%d)", c.Name, seen[c.Name])
+		}
+	}
 }
 
 // check refuses what cannot be paired.

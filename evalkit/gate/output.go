@@ -93,7 +93,7 @@ func preview(text string) string {
 // Markdown writes the verdict for a pull request.
 func (v *Verdict) Markdown(w io.Writer) error {
 	var b strings.Builder
-	mark := map[State]string{Pass: "✅", Inconclusive: "❔", Fail: "❌"}
+	mark := map[State]string{Pass: "✓", Inconclusive: "?", Fail: "✗"}
 	fmt.Fprintf(&b, "## %s Retrieval: %s\n\n`%s` against baseline `%s`", mark[v.State], v.State, v.Candidate, v.Baseline)
 	if v.Reason != "" {
 		fmt.Fprintf(&b, " (%s)", cell(v.Reason))
