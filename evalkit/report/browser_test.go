@@ -1,7 +1,6 @@
 package report_test
 
 import (
-	"context"
 	"encoding/json"
 	stdhtml "html"
 	"io"
@@ -169,18 +168,6 @@ func TestHO_RP_03_NumbersSortAsNumbers(t *testing.T) {
 
 // evil is a text that would take over a page that does not escape it.
 const evil = `Price </script><script>document.title='pwned'</script> & <b>bold</b>`
-
-// named is a strategy under a name of its own.
-type named struct {
-	evalkit.Strategy
-	name string
-}
-
-func (n named) String() string { return n.name }
-
-func (n named) Split(ctx context.Context, d evalkit.Document) ([]evalkit.Chunk, error) {
-	return n.Strategy.Split(ctx, d)
-}
 
 // planted is an Experiment whose every text is the given one.
 func planted(t testing.TB, text string) []*experiment.Result {

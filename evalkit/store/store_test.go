@@ -48,7 +48,8 @@ func result(name string) *experiment.Result {
 	}
 	return &experiment.Result{
 		Dataset: ds, Strategies: []experiment.StrategyResult{s},
-		Record: experiment.Record{SchemaVersion: experiment.SchemaVersion, Spec: experiment.Spec{Name: name}, Fingerprint: "0123456789abcdef", Effective: []experiment.Effective{{Strategy: s.Strategy, NeighborPrev: 1}},
+		Record: experiment.Record{
+			SchemaVersion: experiment.SchemaVersion, Spec: experiment.Spec{Name: name}, Fingerprint: "0123456789abcdef", Effective: []experiment.Effective{{Strategy: s.Strategy, NeighborPrev: 1}},
 			Dataset: experiment.DatasetInfo{Name: "toy"},
 		},
 	}

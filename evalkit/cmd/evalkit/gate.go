@@ -86,7 +86,8 @@ func runGate(cmd *cobra.Command, f gateFlags) error {
 		path  string
 		write func(io.Writer) error
 	}{
-		{f.markdown, v.Markdown}, {f.junit, v.JUnit},
+		{f.markdown, v.Markdown},
+		{f.junit, v.JUnit},
 		{f.json, func(w io.Writer) error { return printJSON(w, v) }},
 		{f.html, func(w io.Writer) error { return gatePage(w, baseline, candidates[0], policy) }},
 	} {
