@@ -71,8 +71,9 @@ var floors = map[string][]string{
 	// Own code, where the pure Go library does not read what h5py writes.
 	"internal/hdf5": {},
 
-	"internal/golden":  {},                                                     // tests only
-	"internal/browser": {"github.com/chromedp", "github.com/stretchr/testify"}, // tests only
+	"internal/golden":  {},                                                               // tests only
+	"internal/trial":   {"wire", "experiment", "compare", "github.com/stretchr/testify"}, // tests only
+	"internal/browser": {"github.com/chromedp", "github.com/stretchr/testify"},           // tests only
 }
 
 // TestFloors parses the sources in-process: what a child process reads is

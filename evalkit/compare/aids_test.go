@@ -10,6 +10,7 @@ import (
 	"github.com/chunkeval/chunkeval/evalkit"
 	"github.com/chunkeval/chunkeval/evalkit/compare"
 	"github.com/chunkeval/chunkeval/evalkit/experiment"
+	"github.com/chunkeval/chunkeval/evalkit/internal/trial"
 )
 
 var few = compare.Options{Bootstrap: 200, Draws: 200}
@@ -35,7 +36,7 @@ func mean(t *testing.T, r *experiment.Result, i int, metric string, v evalkit.Vi
 
 // TestAidsAgreeWithTheMetrics holds every aid to the number that was measured.
 func TestAidsAgreeWithTheMetrics(t *testing.T) {
-	all := experiments(t, "strategies: [fixed_size(size=100), 'fixed_size(size=80,overlap=30)', markdown]\nretriever: bm25\ntop_k: 3\nneighbor_prev: 1\nneighbor_next: 2\n")
+	all := trial.Handbook(t, "strategies: [fixed_size(size=100), 'fixed_size(size=80,overlap=30)', markdown]\nretriever: bm25\ntop_k: 3\nneighbor_prev: 1\nneighbor_next: 2\n")
 	r := all[0]
 	for i, s := range r.Strategies {
 		l := look(t, r, i)

@@ -13,6 +13,7 @@ import (
 	"github.com/chunkeval/chunkeval/evalkit"
 	"github.com/chunkeval/chunkeval/evalkit/compare"
 	"github.com/chunkeval/chunkeval/evalkit/experiment"
+	"github.com/chunkeval/chunkeval/evalkit/internal/trial"
 )
 
 // scored is an Experiment of one strategy whose recall values are given; NaN
@@ -51,7 +52,7 @@ var recall = compare.Options{Measures: []compare.Measure{{Metric: "recall", View
 
 func compared(t *testing.T, o compare.Options, all ...*experiment.Result) *compare.Comparison {
 	t.Helper()
-	c, err := compare.New(loaded(t, inputs(all...), o), o)
+	c, err := compare.New(loaded(t, trial.Inputs(all...), o), o)
 	require.NoError(t, err)
 	_, err = json.Marshal(c)
 	require.NoError(t, err, "no NaN")
@@ -94,7 +95,7 @@ func TestHO_ME_09_FailedQueriesStayVisible(t *testing.T) {
 func TestHO_RP_05_DifferentColumns(t *testing.T) {
 	a, b := scored("a", "page", 1, 0, 1), scored("b", "sentence", 0, 0, 1)
 	b.Strategies[0].Queries[0].Scores = append(b.Strategies[0].Queries[0].Scores, experiment.Score{Metric: "late", View: evalkit.HitOnly, Value: 0.5})
-	in := append(inputs(a, b), compare.Input{ID: "gone", Gap: "deleted"})
+	in := append(trial.Inputs(a, b), compare.Input{ID: "gone", Gap: "deleted"})
 	o := compare.Options{Measures: []compare.Measure{{Metric: "late", View: evalkit.HitOnly}, {Metric: "recall", View: evalkit.Expanded}}}
 	c, err := compare.New(loaded(t, in, o), o)
 	require.NoError(t, err)
@@ -110,7 +111,7 @@ func TestHO_RP_05_DifferentColumns(t *testing.T) {
 }
 
 func TestSheetsAlignStrategies(t *testing.T) {
-	all := experiments(t, "strategies: [fixed_size(size=100), markdown]\nretriever: bm25\nqueries: ['h00*']\nsweep: {window: [0/0, 1/1]}\n")
+	all := trial.Handbook(t, "strategies: [fixed_size(size=100), markdown]\nretriever: bm25\nqueries: ['h00*']\nsweep: {window: [0/0, 1/1]}\n")
 	c := compared(t, few, all...)
 	require.Len(t, c.Sheets, 2)
 	assert.Equal(t, "fixed_size(size=100,overlap=0,unit=token)", c.Sheets[0].Title)
@@ -180,13 +181,13 @@ func lastText(w []compare.Warning) string { return w[len(w)-1].Text }
 func TestRefusals(t *testing.T) {
 	a, b := scored("a", "page", 1, 0), scored("b", "page", 1, 0)
 	b.Record.Dataset.Name = "other"
-	_, err := compare.New(loaded(t, inputs(a, b), recall), recall)
+	_, err := compare.New(loaded(t, trial.Inputs(a, b), recall), recall)
 	require.EqualError(t, err, `compare a with b: different data sets, "toy" and "other": their questions cannot be paired`)
 	b = scored("b", "page", 1, 0)
 	for i := range b.Dataset.Queries {
 		b.Dataset.Queries[i].ID += "x"
 	}
-	_, err = compare.New(loaded(t, inputs(a, b), recall), recall)
+	_, err = compare.New(loaded(t, trial.Inputs(a, b), recall), recall)
 	require.EqualError(t, err, "compare a with b: no question in common")
 	_, err = compare.New(nil, recall)
 	require.Error(t, err)

@@ -16,37 +16,16 @@ import (
 	"github.com/chunkeval/chunkeval/evalkit"
 	"github.com/chunkeval/chunkeval/evalkit/compare"
 	"github.com/chunkeval/chunkeval/evalkit/experiment"
-	"github.com/chunkeval/chunkeval/evalkit/wire"
+	"github.com/chunkeval/chunkeval/evalkit/internal/trial"
 )
 
 // ran runs a configuration over datasets/handbook with any number of workers.
 func ran(t testing.TB, config string, workers int) *experiment.Result {
 	t.Helper()
-	dir, err := filepath.Abs("../../datasets/handbook")
-	require.NoError(t, err)
-	return runOn(t, dir, config, workers)
+	return trial.Over(t, "../../datasets/handbook", config, workers)[0]
 }
 
-func runOn(t testing.TB, dir, config string, workers int) *experiment.Result {
-	t.Helper()
-	c, err := wire.ParseConfig("test", []byte("dataset: "+dir+"\n"+config), "/")
-	require.NoError(t, err)
-	lab := &wire.Lab{}
-	groups, err := lab.Groups(c)
-	require.NoError(t, err)
-	var out *experiment.Result
-	for r, err := range experiment.Run(t.Context(), groups[0].Setup, groups[0].Settings, experiment.Options{Workers: workers}) {
-		require.NoError(t, err)
-		r.Record.Spec, r.Record.Components, r.Record.ID = groups[0].Specs[0], groups[0].Components, groups[0].Specs[0].Name
-		out = r
-	}
-	require.NoError(t, lab.Close())
-	return out
-}
-
-func input(r *experiment.Result) compare.Input {
-	return compare.Input{ID: r.Record.ID, Source: r.Source()}
-}
+func input(r *experiment.Result) compare.Input { return trial.Inputs(r)[0] }
 
 func decide(t testing.TB, baseline, candidate *experiment.Result) *Verdict {
 	t.Helper()
@@ -89,7 +68,7 @@ func TestLostDocumentIsRefused(t *testing.T) {
 		}
 	}
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "queries.jsonl"), []byte(kept.String()), 0o644))
-	lost := runOn(t, dir, plain, 0)
+	lost := trial.Over(t, dir, plain, 0)[0]
 	_, err = Decide(input(base), input(lost), DefaultPolicy(), Options{})
 	require.ErrorContains(t, err, "the data changed since the baseline")
 	v, err := Decide(input(base), input(lost), DefaultPolicy(), Options{ChangedData: true})

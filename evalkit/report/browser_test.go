@@ -7,7 +7,6 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -17,62 +16,18 @@ import (
 	"github.com/chunkeval/chunkeval/evalkit/compare"
 	"github.com/chunkeval/chunkeval/evalkit/experiment"
 	"github.com/chunkeval/chunkeval/evalkit/internal/browser"
+	"github.com/chunkeval/chunkeval/evalkit/internal/trial"
 	"github.com/chunkeval/chunkeval/evalkit/report"
-	"github.com/chunkeval/chunkeval/evalkit/wire"
 )
 
 var few = compare.Options{Bootstrap: 200, Draws: 200}
-
-// ran runs a configuration over datasets/handbook, in memory.
-func ran(t testing.TB, config string) []*experiment.Result {
-	t.Helper()
-	dir, err := filepath.Abs("../../datasets/handbook")
-	require.NoError(t, err)
-	c, err := wire.ParseConfig("test", []byte("dataset: "+dir+"\n"+config), "/")
-	require.NoError(t, err)
-	return runConfig(t, c)
-}
-
-func runConfig(t testing.TB, c *wire.Config) []*experiment.Result {
-	t.Helper()
-	lab := &wire.Lab{}
-	groups, err := lab.Groups(c)
-	require.NoError(t, err)
-	var all []*experiment.Result
-	for _, g := range groups {
-		i := 0
-		for r, err := range experiment.Run(t.Context(), g.Setup, g.Settings, experiment.Options{}) {
-			require.NoError(t, err)
-			r.Record.Spec, r.Record.Components = g.Specs[i], g.Components
-			r.Record.ID = strings.Map(func(c rune) rune {
-				if c == ' ' || c == '=' || c == '/' {
-					return '-'
-				}
-				return c
-			}, g.Specs[i].Name)
-			r.Record.Provenance.Started = "2026-12-01T10:00:00Z"
-			all = append(all, r)
-			i++
-		}
-	}
-	require.NoError(t, lab.Close())
-	return all
-}
-
-func inputs(all ...*experiment.Result) []compare.Input {
-	var out []compare.Input
-	for _, r := range all {
-		out = append(out, compare.Input{ID: r.Record.ID, Source: r.Source()})
-	}
-	return out
-}
 
 const small = "name: small\nstrategies: [fixed_size(size=100), markdown]\nretriever: bm25\nqueries: ['h00*', 'h01*', 'h24*', 'h25*']\nsweep: {window: [0/0, 1/1]}\n"
 
 // site writes a Site into a folder and returns the address of its list.
 func site(t testing.TB, all []*experiment.Result) string {
 	t.Helper()
-	s, err := report.NewSite(inputs(all...), []string{"results/broken: incomplete"})
+	s, err := report.NewSite(trial.Inputs(all...), []string{"results/broken: incomplete"})
 	require.NoError(t, err)
 	s.Options = few
 	dir := t.TempDir()
@@ -96,7 +51,7 @@ func write(t testing.TB, path string, f func(io.Writer) error) {
 // list, two Experiments, Compare, a question, its expansion tree.
 func TestSiteInABrowser(t *testing.T) {
 	b := browser.Open(t)
-	root := site(t, ran(t, small))
+	root := site(t, trial.Handbook(t, small))
 
 	b.Go(root + "index.html")
 	assert.Equal(t, 2, browser.Eval[int](b, `document.querySelectorAll('#experiments tbody tr').length`))
@@ -154,7 +109,7 @@ func TestSiteInABrowser(t *testing.T) {
 
 func TestHO_RP_03_NumbersSortAsNumbers(t *testing.T) {
 	b := browser.Open(t)
-	b.Go(site(t, ran(t, small)) + "index.html")
+	b.Go(site(t, trial.Handbook(t, small)) + "index.html")
 	// The table of the page with other numbers in one column.
 	b.Do(b.Run(`[...document.querySelectorAll('#experiments tbody tr')].forEach(r => r.remove());
 		['9.5', '100', 'n/a', '10.2', '0.002'].forEach(v => { const r = document.querySelector('#experiments tbody').insertRow(); r.insertCell(); const c = r.insertCell(); c.textContent = v; if (v !== 'n/a') c.dataset.v = v; });`))
@@ -177,9 +132,7 @@ func planted(t testing.TB, text string) []*experiment.Result {
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "documents", "a.md"), []byte("One. "+text+" Two.\n\nThree and more."), 0o644))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "dataset.yaml"), []byte("name: toy\nlanguage: en\nlicence: CC0-1.0\n"), 0o644))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "queries.jsonl"), []byte(`{"id":"q","question":"one","gold":[{"doc":"a.md","quote":"One."}]}`+"\n"), 0o644))
-	c, err := wire.ParseConfig("test", []byte("name: x\ndataset: "+dir+"\nstrategies: [fixed_size(size=4), page]\nretriever: bm25\ntop_k: 2\nsweep: {window: [0/0, 1/1]}\n"), "/")
-	require.NoError(t, err)
-	all := runConfig(t, c)
+	all := trial.Over(t, dir, "name: x\nstrategies: [fixed_size(size=4), page]\nretriever: bm25\ntop_k: 2\nsweep: {window: [0/0, 1/1]}\n", 0)
 	ds := *all[0].Dataset
 	ds.Name = text
 	ds.Queries = append([]evalkit.Query{}, ds.Queries...)
@@ -225,8 +178,8 @@ func TestHO_RP_01_ScriptEndInTexts(t *testing.T) {
 
 func TestHO_RP_02_StandalonePagesNeedNoNetwork(t *testing.T) {
 	b := browser.Open(t)
-	all := ran(t, small)
-	s, err := report.NewStudy(inputs(all...), compare.Margin, few)
+	all := trial.Handbook(t, small)
+	s, err := report.NewStudy(trial.Inputs(all...), compare.Margin, few)
 	require.NoError(t, err)
 	dir := t.TempDir()
 	pages := map[string]func(io.Writer) error{
@@ -254,8 +207,8 @@ func TestHO_RP_02_StandalonePagesNeedNoNetwork(t *testing.T) {
 }
 
 func TestHO_RP_06_LargeResultSets(t *testing.T) {
-	all := ran(t, "name: many\nstrategies: [fixed_size(size=400), markdown]\nretriever: bm25\ntop_k: 10\n")
-	s, err := report.NewSite(inputs(all...), nil)
+	all := trial.Handbook(t, "name: many\nstrategies: [fixed_size(size=400), markdown]\nretriever: bm25\ntop_k: 10\n")
+	s, err := report.NewSite(trial.Inputs(all...), nil)
 	require.NoError(t, err)
 	s.Options, s.Limit = few, 300
 	files := map[string]int{}
@@ -291,7 +244,7 @@ func (c *counter) Write(p []byte) (int, error) {
 }
 
 func TestHO_RP_04_WhatDoesNotExist(t *testing.T) {
-	all := ran(t, small)
+	all := trial.Handbook(t, small)
 	s := &all[0].Strategies[1]
 	for i := range s.Summary {
 		if s.Summary[i].Metric == "recall" {
@@ -325,15 +278,15 @@ func TestHO_RP_04_WhatDoesNotExist(t *testing.T) {
 
 func compared(t testing.TB, all ...*experiment.Result) *compare.Comparison {
 	t.Helper()
-	s, err := report.NewStudy(inputs(all...), compare.Margin, few)
+	s, err := report.NewStudy(trial.Inputs(all...), compare.Margin, few)
 	require.NoError(t, err)
 	return s.Comparison
 }
 
 func TestHO_RP_05_MissingColumnsOnThePage(t *testing.T) {
-	all := ran(t, "name: one\nstrategies: [markdown]\nretriever: bm25\nqueries: ['h00*']\nmetrics: [recall, context_tokens]\n")
-	all = append(all, ran(t, "name: two\nstrategies: [fixed_size(size=100)]\nretriever: bm25\nqueries: ['h00*']\nneighbor_next: 1\nmetrics: [IoU, evid.nDCG@10]\n")...)
-	in := append(inputs(all...), compare.Input{ID: "gone", Gap: "it was deleted"})
+	all := trial.Handbook(t, "name: one\nstrategies: [markdown]\nretriever: bm25\nqueries: ['h00*']\nmetrics: [recall, context_tokens]\n")
+	all = append(all, trial.Handbook(t, "name: two\nstrategies: [fixed_size(size=100)]\nretriever: bm25\nqueries: ['h00*']\nneighbor_next: 1\nmetrics: [IoU, evid.nDCG@10]\n")...)
+	in := append(trial.Inputs(all...), compare.Input{ID: "gone", Gap: "it was deleted"})
 	s, err := report.NewStudy(in, compare.Margin, few)
 	require.NoError(t, err)
 	html, err := s.Fragment()
@@ -347,8 +300,8 @@ func TestHO_RP_05_MissingColumnsOnThePage(t *testing.T) {
 // TestHO_RUN_02_EqualNames: runs of one second and one name stay apart in every
 // page.
 func TestHO_RUN_02_EqualNames(t *testing.T) {
-	all := ran(t, "name: same\nstrategies: [markdown]\nretriever: bm25\nqueries: ['h00*']\n")
-	all = append(all, ran(t, "name: same\nstrategies: [markdown]\nretriever: bm25\nqueries: ['h00*']\n")...)
+	all := trial.Handbook(t, "name: same\nstrategies: [markdown]\nretriever: bm25\nqueries: ['h00*']\n")
+	all = append(all, trial.Handbook(t, "name: same\nstrategies: [markdown]\nretriever: bm25\nqueries: ['h00*']\n")...)
 	all[0].Record.ID, all[1].Record.ID = "same-1", "same-2"
 	c := compared(t, all...)
 	assert.Equal(t, []string{"same · same-1", "same · same-2"}, []string{c.Columns[0].Name, c.Columns[1].Name})

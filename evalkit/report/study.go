@@ -3,6 +3,7 @@ package report
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 
 	"github.com/chunkeval/chunkeval/evalkit"
@@ -147,13 +148,13 @@ func (s *Study) different() []*compare.Arm {
 			if c.ID != a.Experiment {
 				continue
 			}
-			key := a.Strategy + " " + a.Window.String()
+			parts := []string{a.Strategy, a.Window.String()}
 			for _, x := range c.Axes {
 				if x.Name != compare.AxisNeighbors {
-					key += " " + x.Value
+					parts = append(parts, x.Value)
 				}
 			}
-			if !seen[key] {
+			if key := strings.Join(parts, "\n"); !seen[key] {
 				seen[key] = true
 				out = append(out, a)
 			}
