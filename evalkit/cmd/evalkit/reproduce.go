@@ -11,8 +11,6 @@ import (
 
 	"github.com/chunkeval/chunkeval/evalkit/experiment"
 	"github.com/chunkeval/chunkeval/evalkit/gate"
-	"github.com/chunkeval/chunkeval/evalkit/store"
-	"github.com/chunkeval/chunkeval/evalkit/wire"
 )
 
 func reproduceCommand() *cobra.Command {
@@ -94,11 +92,7 @@ func resultsOf(cmd *cobra.Command, path string, f runFlags) (all []*experiment.R
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, lab.Close()) }()
-	config, err := wire.ReadConfig(path)
-	if err != nil {
-		return nil, usage(err)
-	}
-	groups, err := lab.Groups(config)
+	groups, err := groupsOf(lab, path, f)
 	if err != nil {
 		return nil, usage(err)
 	}
@@ -109,18 +103,16 @@ func resultsOf(cmd *cobra.Command, path string, f runFlags) (all []*experiment.R
 	p := newProgress(cmd.ErrOrStderr(), f.quiet)
 	defer p.end()
 	s := &session{lab: lab, flags: f, program: program, profile: &experiment.Profile{}, progress: p.report, out: cmd.ErrOrStderr()}
-	for _, g := range groups {
-		var done []*store.Experiment
-		if done, err = s.group(cmd.Context(), g); err != nil {
+	done, err := s.all(cmd.Context(), groups)
+	if err != nil {
+		return nil, err
+	}
+	for _, x := range done {
+		r, err := x.Overview()
+		if err != nil {
 			return nil, err
 		}
-		for _, x := range done {
-			r, err := x.Overview()
-			if err != nil {
-				return nil, err
-			}
-			all = append(all, r)
-		}
+		all = append(all, r)
 	}
 	return all, nil
 }

@@ -137,16 +137,11 @@ func runFile(cmd *cobra.Command, path string, f runFlags) (err error) {
 	}
 	p := newProgress(cmd.ErrOrStderr(), f.quiet)
 	s := &session{lab: lab, flags: f, program: program, profile: profile, progress: p.report, prices: prices, out: cmd.ErrOrStderr()}
-	var all []*store.Experiment
-	for _, g := range groups {
-		done, err := s.group(cmd.Context(), g)
-		if err != nil {
-			p.end()
-			return err
-		}
-		all = append(all, done...)
-	}
+	all, err := s.all(cmd.Context(), groups)
 	p.end()
+	if err != nil {
+		return err
+	}
 	if err := printTable(cmd.OutOrStdout(), all); err != nil {
 		return err
 	}
@@ -180,6 +175,19 @@ type session struct {
 	prices   llm.Prices
 	out      io.Writer
 	new      int
+}
+
+// all runs what is not stored yet and returns all Experiments, in order.
+func (s *session) all(ctx context.Context, groups []*wire.Group) ([]*store.Experiment, error) {
+	var all []*store.Experiment
+	for _, g := range groups {
+		done, err := s.group(ctx, g)
+		if err != nil {
+			return all, err
+		}
+		all = append(all, done...)
+	}
+	return all, nil
 }
 
 // group runs what is not stored yet and returns all Experiments of g in order.

@@ -17,7 +17,6 @@ import (
 	"github.com/chunkeval/chunkeval/evalkit/compare"
 	"github.com/chunkeval/chunkeval/evalkit/experiment"
 	"github.com/chunkeval/chunkeval/evalkit/server"
-	"github.com/chunkeval/chunkeval/evalkit/store"
 	"github.com/chunkeval/chunkeval/evalkit/wire"
 )
 
@@ -167,17 +166,13 @@ func (f *serveFlags) runner(lab *wire.Lab) (func(context.Context, *wire.Config, 
 			return nil, err
 		}
 		s := &session{lab: lab, flags: runFlags{results: f.results}, program: program, profile: &experiment.Profile{}, progress: progress, out: io.Discard}
+		all, err := s.all(ctx, groups)
 		ids := []string{}
-		var all []*store.Experiment
-		for _, g := range groups {
-			done, err := s.group(ctx, g)
-			if err != nil {
-				return ids, err
-			}
-			for _, x := range done {
-				ids = append(ids, x.Record.ID)
-			}
-			all = append(all, done...)
+		for _, x := range all {
+			ids = append(ids, x.Record.ID)
+		}
+		if err != nil {
+			return ids, err
 		}
 		return ids, verdict(all)
 	}, nil

@@ -15,7 +15,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/chunkeval/chunkeval/evalkit/experiment"
-	"github.com/chunkeval/chunkeval/evalkit/store"
 	"github.com/chunkeval/chunkeval/evalkit/wire"
 )
 
@@ -162,7 +161,6 @@ func merge(cmd *cobra.Command, path string, f runFlags) (err error) {
 	p := newProgress(cmd.ErrOrStderr(), f.quiet)
 	defer p.end()
 	s := &session{lab: lab, journal: experiment.NewJournal(tmp), flags: f, program: program, profile: &experiment.Profile{}, progress: p.report, out: cmd.ErrOrStderr()}
-	var all []*store.Experiment
 	for _, g := range groups {
 		known, total, err := experiment.Known(cmd.Context(), g.Setup, g.Settings, experiment.Options{Journal: s.journal})
 		if err != nil {
@@ -171,11 +169,10 @@ func merge(cmd *cobra.Command, path string, f runFlags) (err error) {
 		if known < total {
 			return fmt.Errorf("%d of %d units are in none of the parts below %s; start the parts that failed again", total-known, total, f.shards)
 		}
-		done, err := s.group(cmd.Context(), g)
-		if err != nil {
-			return err
-		}
-		all = append(all, done...)
+	}
+	all, err := s.all(cmd.Context(), groups)
+	if err != nil {
+		return err
 	}
 	if err := printTable(cmd.OutOrStdout(), all); err != nil {
 		return err
