@@ -3,6 +3,7 @@ package wire
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/chunkeval/chunkeval/evalkit"
@@ -44,11 +45,9 @@ func (l *Lab) openEmbedder(s string, ds *evalkit.Dataset, a evalkit.Analyzer) (e
 		}
 		return e, nil
 	}
-	for _, name := range embed.Names() {
-		if name == expr.Name {
-			spec, err := embed.Parse(s)
-			return &lateEmbedder{spec: spec, dataset: ds, analyzer: a}, err
-		}
+	if slices.Contains(embed.Names(), expr.Name) {
+		spec, err := embed.Parse(s)
+		return &lateEmbedder{spec: spec, dataset: ds, analyzer: a}, err
 	}
 	if best, ok := evalkit.Nearest(expr.Name, names); ok {
 		return nil, fmt.Errorf("parse embedder %q: unknown embedder %q: did you mean %q?", s, expr.Name, best)
