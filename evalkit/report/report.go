@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"html/template"
 	"io"
 	"math"
 	"slices"
@@ -52,6 +53,17 @@ func (s *Study) Managerial(w io.Writer) error {
 	}
 	p.Alone = true
 	return p.write(w)
+}
+
+// Recommended returns the recommendation and its chart as a piece of a page.
+func (s *Study) Recommended() (template.HTML, error) {
+	p, err := s.managerial()
+	if err != nil {
+		return "", err
+	}
+	v := p.Body.(managerialView)
+	v.Questions = nil
+	return render("managerial", v)
 }
 
 func (s *Study) managerial() (page, error) {
