@@ -54,11 +54,16 @@ var floors = map[string][]string{
 	"experiment": {}, // sees interfaces only
 
 	// Floor 4: what is made of an Experiment.
-	"store":   {"experiment", "github.com/apache/arrow-go/v18"}, // the only Arrow importer
-	"compare": {"experiment", "expand", "metric", "token", "gonum.org/v1/gonum"},
-	"chart":   {"github.com/go-echarts/go-echarts/v2"}, // the only go-echarts importer
-	"report":  {"experiment", "expand", "compare", "chart", "token"},
-	"gate":    {"experiment", "expand", "compare", "metric", "token", "github.com/goccy/go-yaml"},
+	"store":    {"experiment", "github.com/apache/arrow-go/v18"}, // the only Arrow importer
+	"compare":  {"experiment", "expand", "metric", "token", "gonum.org/v1/gonum"},
+	"chart":    {"github.com/go-echarts/go-echarts/v2"}, // the only go-echarts importer
+	"report":   {"experiment", "expand", "compare", "chart", "token"},
+	"gate":     {"experiment", "expand", "compare", "metric", "token", "github.com/goccy/go-yaml"},
+	"notebook": {"experiment", "expand", "compare", "chart", "report", "github.com/janpfeifer/gonb"}, // the only gonb importer
+	// Every cell links what it imports: to show things a cell needs neither the
+	// engines, which notebook/lab brings, nor Arrow, which notebook/results brings.
+	"notebook/lab":     {"notebook", "wire", "dataset", "chunk", "token", "expand", "experiment", "report"},
+	"notebook/results": {"notebook", "store", "experiment"},
 	// wire turns the strings of a Spec into components. It stands apart from
 	// the roof because the command, the server and notebooks all need it.
 	"wire": {"token", "dataset", "chunk", "expand", "metric", "llm", "embed", "retrieve", "answer", "experiment", "github.com/goccy/go-yaml"},

@@ -23,7 +23,7 @@ KERNELSPEC = {"display_name": "Go (gonb)", "language": "go", "name": "gonb"}
 FORBIDDEN = {
     r"\bos\.Exit\(|\blog\.Fatal": "ends the cell without a failure that can be told from success; use panic",
     r"%autoget|\bgo get\b|\bgo install\b|-replace\b|\breplace\b.*=>": "changes which modules are used",
-    r"(^|[\s\"'`(=])(/home/|/root/|/Users/|/tmp/|/work/|[A-Z]:\\)": "names a folder of one machine",
+    r"(^|[\s\"'`(=])(/\w[\w.-]*/|~/|[A-Za-z]:\\)": "names a folder of one machine",
 }
 
 

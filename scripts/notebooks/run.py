@@ -44,12 +44,18 @@ class Client(NotebookClient):
     at = 0  # the cell, from 1
     group = 0  # of the kernel's processes
     printed = 0  # bytes, in this cell
-    max_output = 0
+
+    def __init__(self, nb, max_output, **kwargs):
+        super().__init__(nb, **kwargs)
+        self.max_output, self.times = max_output, []
+        self.on_cell_start, self.on_cell_executed = self.start_cell, self.end_cell
 
     def start_cell(self, cell, cell_index):
         self.at, self.printed, self.group = cell_index + 1, 0, self.km.provisioner.pgid
+        self.began = time.monotonic()
 
     def end_cell(self, cell, cell_index, execute_reply):
+        self.times.append(f"{self.at}: {time.monotonic() - self.began:.2f} s")
         if self.printed > self.max_output:
             raise Failure(f"printed more than {self.max_output} bytes")
 
@@ -76,13 +82,13 @@ def check_kernel():
 
 async def execute(nb, folder, opts):
     """Executes nb in place. Its kernel and all that it started are gone afterwards."""
-    client = Client(nb, kernel_name=KERNEL, extra_arguments=["-raw_error"], timeout=opts.cell_timeout, startup_timeout=60,
+    client = Client(nb, opts.max_output, kernel_name=KERNEL, extra_arguments=["-raw_error"], timeout=opts.cell_timeout, startup_timeout=60,
                     record_timing=False, coalesce_streams=True, raise_on_iopub_timeout=True, iopub_timeout=30)
-    client.max_output = opts.max_output
-    client.on_cell_start, client.on_cell_executed = client.start_cell, client.end_cell
     with tempfile.TemporaryFile("w+", errors="replace") as log:
         try:
             await client.async_execute(cwd=str(folder), env=dict(os.environ, EVALKIT_HEADLESS="1"), stderr=log)
+            if opts.times:
+                print("cells", ", ".join(client.times))
         except Failure as e:
             raise Failure(f"cell {client.at}: {e}") from e
         except CellTimeoutError as e:
@@ -146,6 +152,7 @@ def run_one(path, opts):
         raise Failure("has no code")
     with tempfile.TemporaryDirectory(prefix="notebook-") as tmp:
         os.environ["TMPDIR"] = tempfile.tempdir = tmp  # GoNB builds there; nothing of a killed kernel remains
+        os.environ |= {"EVALKIT_CACHE": tmp + "/cache", "EVALKIT_RESULTS": tmp + "/results"}  # no run sees another's
         asyncio.run(execute(nb, path.parent.resolve(), opts))
     verify(nb)
     normalize(nb)
@@ -192,7 +199,7 @@ def run_all(opts):
         try:
             for path, job in jobs:
                 code, said, seconds = job.result()
-                print(f"{'FAILED' if code else 'ok':<7}{path.name}  {seconds:.1f} s" + (f"\n    {path.name}: {said}" if code else ""), flush=True)
+                print(f"{'FAILED' if code else 'ok':<7}{path.name}  {seconds:.1f} s" + (f"\n    {path.name}: {said}" if code else f"  {said}"), flush=True)
                 failed += code != 0
         except KeyboardInterrupt:
             pool.shutdown(wait=False, cancel_futures=True)
@@ -211,6 +218,7 @@ def main():
     parser.add_argument("--cell-timeout", type=int, default=180, metavar="SECONDS")
     parser.add_argument("--max-output", type=int, default=8 << 20, metavar="BYTES", help="of one cell")
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--times", action="store_true", help="print how long each cell took")
     parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
     opts = parser.parse_args()
     for path in opts.notebooks:
@@ -219,6 +227,7 @@ def main():
     if opts.worker:
         return worker(opts.notebooks[0], opts)
     opts.passed = ["--cell-timeout", str(opts.cell_timeout), "--max-output", str(opts.max_output)]
+    opts.passed += ["--times"] * opts.times
     if opts.out:
         opts.passed += ["--out", str(opts.out)]
     check_kernel()
