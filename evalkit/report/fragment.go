@@ -60,6 +60,36 @@ func markUp(c expand.ChunkEntry, gold []Gold, limit int) (html template.HTML, mo
 	return template.HTML(b.String()), more
 }
 
+// briefRunes is about the length of a line.
+const briefRunes = 110
+
+// brief returns one line of a chunk: its start, or, where it holds gold, the
+// first of that.
+func brief(c expand.ChunkEntry, gold []Gold) template.HTML {
+	shown := evalkit.Span{Start: c.Start, End: c.End}
+	mark := evalkit.Span{}
+	for _, g := range gold {
+		if x := g.Span.Intersect(shown); g.Doc == c.Doc && !x.Empty() && (mark.Empty() || x.Start < mark.Start) {
+			mark = x
+		}
+	}
+	line := func(s evalkit.Span, limit int) string {
+		r := []rune(strings.Join(strings.Fields(c.Text[s.Start-c.Start:s.End-c.Start]), " "))
+		if len(r) > limit {
+			return template.HTMLEscapeString(string(r[:limit])) + "…"
+		}
+		return template.HTMLEscapeString(string(r))
+	}
+	if mark.Empty() {
+		return template.HTML(line(shown, briefRunes))
+	}
+	before := ""
+	if mark.Start > c.Start {
+		before = "… "
+	}
+	return template.HTML(before + "<mark>" + line(mark, briefRunes) + "</mark> " + line(evalkit.Span{Start: mark.End, End: c.End}, briefRunes/3))
+}
+
 // A Question is a query with what one strategy retrieved for it.
 type Question struct {
 	ID       evalkit.QueryID
@@ -74,6 +104,8 @@ type Question struct {
 	Scores       []experiment.Score
 	// Limit cuts the text of each chunk after so many runes; 0 shows all.
 	Limit int
+	// Brief shows one line of each chunk, from its gold if it holds any.
+	Brief bool
 }
 
 // NewQuestion gathers what r stored for q.
@@ -181,7 +213,11 @@ func (q Question) view() questionView {
 func (q Question) chunk(c expand.ChunkEntry) chunkView {
 	v := chunkView{Doc: c.Doc, ChunkIndex: c.ChunkIndex, Start: c.Start, End: c.End, Header: c.Header}
 	v.Place = fmt.Sprintf("#%d [%d:%d)", c.ChunkIndex, c.Start, c.End)
-	v.Text, v.More = markUp(c, q.Gold, q.Limit)
+	if q.Brief {
+		v.Text = brief(c, q.Gold)
+	} else {
+		v.Text, v.More = markUp(c, q.Gold, q.Limit)
+	}
 	for _, g := range q.Gold {
 		v.HasGold = v.HasGold || g.Doc == c.Doc && g.Span.Overlaps(evalkit.Span{Start: c.Start, End: c.End})
 	}

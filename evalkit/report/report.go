@@ -193,7 +193,7 @@ func (s *Study) telling() ([]Question, error) {
 	var out []Question
 	for _, j := range pickTelling(st.result, st.queries, telling) {
 		q := st.question(j)
-		q.Limit, q.Scores = 220, nil
+		q.Brief, q.Scores = true, nil
 		out = append(out, q)
 	}
 	return out, nil

@@ -84,6 +84,9 @@ func (x *Entry) look(e experiment.Effective, st *experiment.StrategyResult, o co
 	if st.Window != (evalkit.Window{}) {
 		look.Curves = append(look.Curves, l.Curve(st.Window, o))
 	}
+	for _, c := range look.Curves {
+		look.Budgets = append(look.Budgets, newBudgetRow(c, o))
+	}
 	look.Attribution, look.Placebo = l.Attribution(), l.Placebo(o)
 	look.Waterfall, look.Boundary = l.Waterfall(), l.Boundary()
 	return look
@@ -95,6 +98,7 @@ type Look struct {
 	Window      evalkit.Window
 	Chunks      experiment.ChunkStats
 	Curves      []*compare.Curve // ±0/0, and the window in force if it is another
+	Budgets     []budgetRow      // recall at equal tokens, a row per curve
 	Attribution []compare.Share
 	Placebo     *compare.Placebo // nil without neighbors
 	Waterfall   compare.Waterfall
