@@ -1,7 +1,6 @@
 package notebook
 
 import (
-	"cmp"
 	"fmt"
 	"html/template"
 	"slices"
@@ -82,61 +81,13 @@ func questionHTML(x any, strategy string, id evalkit.QueryID) (template.HTML, er
 	return question.Fragment()
 }
 
-// lowTemplate is a table of questions.
-var lowTemplate = template.Must(template.New("questions").Parse(`<p class="muted">{{.N}} questions of {{.All}} with a value, the lowest {{.Measure}} first, of <code>{{.Strategy}}</code></p>
-<div class="scroll"><table><thead><tr><th>id</th><th>question</th><th class="num">{{.Measure}}</th></tr></thead><tbody>
-{{range .Rows}}<tr><td>{{.ID}}</td><td>{{.Text}}</td><td class="num">{{printf "%.3f" .Value}}</td></tr>
-{{end}}</tbody></table></div>`))
+// Recommend shows which setting of the Experiments to ship, and how sure that is.
+func Recommend(experiments ...any) { HTML(Must(recommendHTML(experiments))) }
 
-type lowRow struct {
-	evalkit.Query
-	Value float64
-}
-
-// Lowest shows the n questions that a strategy scored lowest on, by a measure such
-// as recall of the expanded view; equal ones are in the order of the data set. It
-// returns their ids.
-func Lowest(x any, strategy string, m compare.Measure, n int) []evalkit.QueryID {
-	html, ids, err := lowestHTML(x, strategy, m, n)
-	Check(err)
-	HTML(html)
-	return ids
-}
-
-func lowestHTML(x any, strategy string, m compare.Measure, n int) (template.HTML, []evalkit.QueryID, error) {
-	src, err := sourceOf(x)
+func recommendHTML(xs []any) (template.HTML, error) {
+	study, err := studyOf(xs)
 	if err != nil {
-		return "", nil, err
+		return "", err
 	}
-	loaded, err := compare.Load(compare.Input{Source: src}, compare.Options{Measures: []compare.Measure{m}})
-	if err != nil {
-		return "", nil, err
-	}
-	r, err := src.Overview()
-	if err != nil {
-		return "", nil, err
-	}
-	i, err := strategyAt(r, strategy)
-	if err != nil {
-		return "", nil, err
-	}
-	arm := loaded.Arms[i]
-	if !arm.Has(m) {
-		return "", nil, fmt.Errorf("%s was not measured", m)
-	}
-	var rows []lowRow
-	for j, q := range arm.Queries {
-		if v, ok := arm.Value(m, j); ok {
-			rows = append(rows, lowRow{q, v})
-		}
-	}
-	all := len(rows)
-	slices.SortStableFunc(rows, func(a, b lowRow) int { return cmp.Compare(a.Value, b.Value) })
-	rows = rows[:min(n, all)]
-	var ids []evalkit.QueryID
-	for _, row := range rows {
-		ids = append(ids, row.ID)
-	}
-	html, err := render(lowTemplate, map[string]any{"Rows": rows, "N": len(rows), "All": all, "Measure": m.String(), "Strategy": arm.Strategy})
-	return html, ids, err
+	return study.Recommended()
 }

@@ -22,7 +22,7 @@ var (
 
 // style returns the style sheet of a piece. The report's own is for whole pages:
 // here its rules are nested below .evalkit, so that nothing else in the notebook
-// changes, and it is dark where the notebook is dark, whatever the reader
+// changes, twice, so that they stand above those of Jupyter; and it is dark where the notebook is dark, whatever the reader
 // prefers elsewhere.
 //
 // Note: nested rules need a browser of 2023 or newer.
@@ -34,7 +34,7 @@ func style() string {
 	}
 	sheet = dark.ReplaceAllString(sheet, "")
 	sheet = page.ReplaceAllString(sheet, "$1& {")
-	return ".evalkit {\n" + sheet + ownStyle + "}\n" + darkHosts + " {" + night + "}\n"
+	return ".evalkit.evalkit {\n" + sheet + ownStyle + "}\n" + darkHosts + " {" + night + "}\n"
 }
 
 // darkHosts selects pieces in notebooks that are dark: JupyterLab, Notebook 7 and

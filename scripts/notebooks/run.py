@@ -135,6 +135,7 @@ def normalize(nb):
 
 
 def export(nb, title):
+    nb.metadata.language_info = {"name": "go", "pygments_lexer": "go"}
     e = HTMLExporter(template_name="lab")
     e.require_js_url = e.mathjax_url = e.jquery_url = e.mermaid_js_url = e.mermaid_layout_elk_js_url = ""
     html, _ = e.from_notebook_node(nb, resources={"metadata": {"name": title}})
