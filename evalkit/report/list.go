@@ -23,9 +23,12 @@ type listRow struct {
 	Values    []*float64
 }
 
+// listed are the measures of the list: those that decide.
+var listed = []compare.Measure{{Metric: "recall", View: evalkit.HitOnly}, {Metric: "recall", View: evalkit.Expanded}, {Metric: "full_evidence", View: evalkit.Expanded}, {Metric: "context_tokens", View: evalkit.Expanded}}
+
 func newList(all []*Entry, errors []string) listView {
 	v := listView{Errors: errors, Max: compare.MaxColumns}
-	for _, m := range compare.Headline() {
+	for _, m := range listed {
 		v.Heads = append(v.Heads, m.String())
 	}
 	for _, x := range all {
@@ -34,7 +37,7 @@ func newList(all []*Entry, errors []string) listView {
 		if best != nil {
 			row.Best = best.Strategy
 		}
-		for _, m := range compare.Headline() {
+		for _, m := range listed {
 			row.Values = append(row.Values, meanOf(best, m))
 		}
 		v.Rows = append(v.Rows, row)

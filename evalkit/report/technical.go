@@ -1,8 +1,10 @@
 package report
 
 import (
+	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/chunkeval/chunkeval/evalkit"
 	"github.com/chunkeval/chunkeval/evalkit/chart"
@@ -13,6 +15,7 @@ import (
 // technicalView is the full report.
 type technicalView struct {
 	Title       string
+	Warnings    []string // of the runs; each once
 	Experiments []technicalEntry
 	Compare     compareView
 	R           *compare.Recommendation
@@ -95,7 +98,28 @@ func (s *Study) technical(details int) (page, error) {
 		v.All += len(x.Effective) * x.Dataset.Queries
 		v.Experiments = append(v.Experiments, e)
 	}
+	v.Warnings = s.warnings()
 	return page{Title: v.Title, name: "technical", Body: v}, nil
+}
+
+// warnings gathers those of the runs, each once with the Experiments that have it.
+func (s *Study) warnings() []string {
+	var order []string
+	of := map[string][]string{}
+	for _, x := range s.Experiments {
+		for _, w := range x.Warnings {
+			if of[w] == nil {
+				order = append(order, w)
+			}
+			of[w] = append(of[w], s.name(x.ID))
+		}
+	}
+	for i, w := range order {
+		if n := len(of[w]); n < len(s.Experiments) {
+			order[i] = fmt.Sprintf("%s (in %s)", w, strings.Join(of[w], ", "))
+		}
+	}
+	return order
 }
 
 // charts returns the charts over all Experiments.
