@@ -26,7 +26,7 @@ var script string
 // templates never changes after it was parsed.
 var templates = template.Must(template.New("").Funcs(template.FuncMap{
 	"plural": plural, "number": number, "score": score, "percent": percent, "signed": signed, "pvalue": pvalue,
-	"distance": distance, "cell": cell, "value": value, "interval": interval,
+	"distance": distance, "cell": cell, "interval": interval,
 	"figure": chart.HTML, "list": func(s ...string) []string { return s }, "code": code, "times100": func(v float64) float64 { return 100 * v },
 	"deref": func(v *float64) float64 { return *v }, "points": points,
 }).ParseFS(templateFiles, "templates/*.tmpl"))
@@ -161,14 +161,6 @@ func distance(d int) string {
 
 // points prints a difference of shares in percentage points.
 func points(v float64) string { return strings.Replace(fmt.Sprintf("%+.1f", 100*v), "-", "−", 1) }
-
-// value prints a number that may not exist.
-func value(v *float64) string {
-	if v == nil {
-		return "n/a"
-	}
-	return number(*v)
-}
 
 // cell is a table cell with a number that sorts as a number.
 func cell(v *float64, title string) template.HTML {
