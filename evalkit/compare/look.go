@@ -57,6 +57,9 @@ func NewLook(rec experiment.Record, s *experiment.StrategyResult, ds *evalkit.Da
 	return l, nil
 }
 
+// N returns the number of questions that are looked at.
+func (l *Look) N() int { return len(l.queries) }
+
 // candidates returns all ranked chunks, hits first.
 func (x *looked) candidates() []evalkit.Hit {
 	return append(x.hits[:len(x.hits):len(x.hits)], x.below...)

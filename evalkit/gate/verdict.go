@@ -152,11 +152,15 @@ func (v *Verdict) check(c *compare.Comparison, loaded []*compare.Loaded, p Polic
 func checkOf(s compare.Sheet, r Rule, p Policy) Check {
 	k := Check{Strategy: s.Arms[1].Strategy, Metric: r.Measure.String(), State: Fail, Margin: r.Margin, Measure: r.Measure}
 	at := slices.IndexFunc(s.Rows, func(row compare.Row) bool { return row.Measure == r.Measure })
-	if at < 0 || s.Rows[at].Cells[0].Mean == nil || s.Rows[at].Cells[1].Mean == nil {
+	if at < 0 || !s.Arms[0].Arm.Has(r.Measure) || !s.Arms[1].Arm.Has(r.Measure) {
 		k.Text = "not measured in both: name the metric in both configurations"
 		return k
 	}
 	row := s.Rows[at]
+	if row.Cells[0].Mean == nil || row.Cells[1].Mean == nil {
+		k.State, k.Needed, k.Text = Inconclusive, minQuestions, "no question has a value in both"
+		return k
+	}
 	k.Baseline, k.Value, k.Delta = row.Cells[0].Mean, row.Cells[1].Mean, row.Cells[1].Delta
 	if r.Relative {
 		k.Margin = r.Margin * math.Abs(*k.Baseline)

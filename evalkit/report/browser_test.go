@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -309,4 +310,32 @@ func TestHO_RUN_02_EqualNames(t *testing.T) {
 	b.Go(site(t, all) + "technical.html")
 	assert.Positive(t, b.ChartsDrawn())
 	assert.Empty(t, b.Problems())
+}
+
+// TestNothingToScore: a data set whose only question has no answer still has all
+// its pages, and they say so.
+func TestNothingToScore(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"dataset.yaml":   "name: toy\nlanguage: en\nlicence: CC0-1.0\n",
+		"documents/a.md": "One sentence.\n",
+		"queries.jsonl":  `{"id":"q#1 %2f/../x","question":"two?","gold":[],"unanswerable":true}` + "\n",
+	} {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
+	}
+	all := trial.Over(t, dir, "name: x\nstrategies: [page, fixed_size(size=4)]\nretriever: bm25\n", 0)
+	s, err := report.NewSite(trial.Inputs(all...), nil)
+	require.NoError(t, err)
+	for _, name := range s.Files() {
+		var first, second strings.Builder
+		require.NoError(t, s.Write(&first, name), name)
+		require.NoError(t, s.Write(&second, name), name)
+		assert.Equal(t, first.String(), second.String(), "%s: same bytes", name)
+		assert.NotContains(t, first.String(), "NaN<", name)
+	}
+	var b strings.Builder
+	require.NoError(t, s.Write(&b, "managerial.html"))
+	assert.Contains(t, b.String(), "No recommendation")
 }

@@ -80,6 +80,10 @@ func (x *Entry) look(e experiment.Effective, st *experiment.StrategyResult, o co
 		look.Err = err
 		return look
 	}
+	if l.N() == 0 {
+		look.Err = errors.New("no question with gold was answered")
+		return look
+	}
 	look.Curves = []*compare.Curve{l.Curve(evalkit.Window{}, o)}
 	if st.Window != (evalkit.Window{}) {
 		look.Curves = append(look.Curves, l.Curve(st.Window, o))

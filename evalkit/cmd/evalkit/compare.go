@@ -128,7 +128,7 @@ func printSheet(w io.Writer, c *compare.Comparison, s compare.Sheet) error {
 }
 
 func printDelta(w io.Writer, d *compare.Delta) {
-	if d == nil {
+	if d == nil || d.N == 0 {
 		fmt.Fprint(w, "\t–\t–\t–\t–\t–")
 		return
 	}

@@ -85,9 +85,17 @@ func writeSite(site *report.Site, out string) (files int, bytes int64, err error
 	for range runtime.GOMAXPROCS(0) {
 		wg.Go(func() {
 			for name := range names {
+				mu.Lock()
+				stop := err != nil // the first error is enough
+				mu.Unlock()
+				if stop {
+					continue
+				}
 				n, werr := writePage(site, out, name)
 				mu.Lock()
-				files, bytes, err = files+1, bytes+n, errors.Join(err, werr)
+				if files, bytes = files+1, bytes+n; err == nil {
+					err = werr
+				}
 				mu.Unlock()
 			}
 		})
