@@ -39,7 +39,7 @@ serve: bin/evalkit ## the same pages live, with queries and runs
 .PHONY: test
 test: setup check ## all checks and tests, with the race detector
 	$(GO) test -race -shuffle=on ./...
-	$(MAKE) --no-print-directory readers
+	$(MAKE) --no-print-directory readers notebooks-test notebooks
 
 .PHONY: check
 check: ## formatting and vet
@@ -57,6 +57,23 @@ lint: ## gofumpt, staticcheck and go fix, at the versions pinned in scripts/tool
 .PHONY: readers
 readers: bin/evalkit ## read stored Parquet with DuckDB and pyarrow
 	@scripts/check_readers.sh
+
+.PHONY: jupyter
+jupyter: charts ## open JupyterLab with the Go kernel ready (all below bin/jupyter)
+	@scripts/notebooks/setup.sh lab
+	@scripts/notebooks/with.sh jupyter lab --ServerApp.root_dir=notebooks $(if $(filter 0,$(shell id -u)),--allow-root)
+
+.PHONY: notebooks
+notebooks: charts ## run every notebook without a browser, write reports/notebooks/*.html
+	@scripts/notebooks/setup.sh
+	@python3 scripts/notebooks/check.py notebooks/*.ipynb
+	@scripts/notebooks/with.sh $(GO) build ./evalkit/notebook/... ./evalkit/gate
+	@scripts/notebooks/with.sh python scripts/notebooks/run.py --out reports/notebooks notebooks/*.ipynb
+
+.PHONY: notebooks-test
+notebooks-test: charts ## tests of how notebooks are run: cells that fail, hang, exit, print too much
+	@scripts/notebooks/setup.sh
+	@scripts/notebooks/with.sh python scripts/notebooks/test_notebooks.py
 
 .PHONY: reproduce
 reproduce: bin/evalkit ## run what reports/*.yaml describe and hold the numbers to it

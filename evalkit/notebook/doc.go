@@ -9,7 +9,8 @@
 // that needs no network, in Jupyter as in an export to HTML, light or dark.
 //
 // An Experiment is given as an *experiment.Result, or as any experiment.Source,
-// such as one that package store opened.
+// such as one that package store opened; where several may stand, so may a slice
+// of Results.
 //
 // An error ends the cell: it is written to standard error and the cell fails.
 package notebook

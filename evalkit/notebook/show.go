@@ -13,7 +13,7 @@ import (
 
 // Show shows Experiments: warnings, a table of the strategies, and charts.
 func Show(experiments ...any) {
-	for _, x := range experiments {
+	for _, x := range flat(experiments) {
 		HTML(Must(experimentHTML(x)))
 	}
 }

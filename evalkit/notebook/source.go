@@ -3,6 +3,7 @@ package notebook
 import (
 	"cmp"
 	"fmt"
+	"slices"
 
 	"github.com/chunkeval/chunkeval/evalkit"
 	"github.com/chunkeval/chunkeval/evalkit/compare"
@@ -23,6 +24,7 @@ func sourceOf(x any) (experiment.Source, error) {
 // inputs returns Experiments as package compare takes them, each under an id of
 // its own: that of the store, or the name with the setting.
 func inputs(xs []any) ([]compare.Input, error) {
+	xs = flat(xs)
 	out := make([]compare.Input, len(xs))
 	seen := map[string]int{}
 	for i, x := range xs {
@@ -43,6 +45,21 @@ func inputs(xs []any) ([]compare.Input, error) {
 	return out, nil
 }
 
+// flat puts the Experiments of a run, which come as a slice, in its place.
+func flat(xs []any) []any {
+	var out []any
+	for _, x := range xs {
+		run, ok := x.([]*experiment.Result)
+		if !ok {
+			out = append(out, x)
+		}
+		for _, r := range run {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
 // named is an Experiment under an id.
 type named struct {
 	experiment.Source
@@ -59,27 +76,36 @@ func (n named) Overview() (*experiment.Result, error) {
 	return &copied, nil
 }
 
-// strategyAt returns the place of a strategy in an Experiment. Its name alone is
-// enough where only one strategy has it.
-func strategyAt(r *experiment.Result, name string) (int, error) {
-	at, same := -1, 0
+// strategyAt returns the place of a strategy in an Experiment: by its whole string,
+// or by a name and as many settings as only one strategy has, such as "markdown" or
+// "fixed_size(size=100)".
+func strategyAt(r *experiment.Result, wanted string) (int, error) {
+	var fit, known []string
+	at := 0
 	for i, s := range r.Strategies {
-		if s.Strategy == name {
+		if s.Strategy == wanted {
 			return i, nil
 		}
-		if e, err := evalkit.ParseExpr(s.Strategy); err == nil && e.Name == name {
-			at, same = i, same+1
+		known = append(known, s.Strategy)
+		if fits(s.Strategy, wanted) {
+			at, fit = i, append(fit, s.Strategy)
 		}
 	}
-	if same == 1 {
+	switch len(fit) {
+	case 1:
 		return at, nil
+	case 0:
+		return 0, fmt.Errorf("no strategy %q in %q; it has %q", wanted, r.Record.Spec.Name, known)
 	}
-	var known []string
-	for _, s := range r.Strategies {
-		known = append(known, s.Strategy)
+	return 0, fmt.Errorf("strategy %q: it may be any of %q", wanted, fit)
+}
+
+// fits reports whether a strategy has the name and all the settings of wanted.
+func fits(strategy, wanted string) bool {
+	s, err := evalkit.ParseExpr(strategy)
+	if err != nil {
+		return false
 	}
-	if same > 1 {
-		return 0, fmt.Errorf("strategy %q: %d strategies have this name; write one of %q", name, same, known)
-	}
-	return 0, fmt.Errorf("no strategy %q in %q; it has %q", name, r.Record.Spec.Name, known)
+	w, err := evalkit.ParseExpr(wanted)
+	return err == nil && s.Name == w.Name && !slices.ContainsFunc(w.Args, func(a evalkit.Arg) bool { return !slices.Contains(s.Args, a) })
 }

@@ -70,6 +70,18 @@ func Split(s evalkit.Strategy, doc evalkit.Document) []evalkit.Chunk {
 	return notebook.Must(s.Split(context.Background(), doc))
 }
 
+// Chunks makes chunks of the spans that a strategy of a notebook found in doc, in
+// their order, with tokens of wire.DefaultTokenizer.
+func Chunks(doc evalkit.Document, spans []evalkit.Span) []evalkit.Chunk {
+	tok := notebook.Must(token.Parse(wire.DefaultTokenizer))
+	out := make([]evalkit.Chunk, len(spans))
+	for i, s := range spans {
+		text := doc.Text[s.Start:s.End]
+		out[i] = evalkit.Chunk{Doc: doc.ID, Index: i, Span: s, Text: text, Tokens: tok.Count(text)}
+	}
+	return out
+}
+
 // Asker returns what notebook.Ask needs to retrieve by the strategies of a
 // configuration, and their names. A question of the data set brings its gold.
 func Asker(config string, own ...evalkit.Strategy) (notebook.Answer, []string) {
