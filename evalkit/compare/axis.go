@@ -129,8 +129,9 @@ func differing(columns [][]Axis) (names []string, values map[string][]string) {
 
 // axisWarnings returns the soft warnings of columns that differ. Neighbor
 // Expansion and Embedding Model always warn; others as soon as there is more
-// than one of them, for then no cause can be told from another.
-func axisWarnings(columns [][]Axis) []Warning {
+// than one of them, for then no cause can be told from another. also names what
+// else differs.
+func axisWarnings(columns [][]Axis, also ...string) []Warning {
 	names, values := differing(columns)
 	var out []Warning
 	for _, name := range names {
@@ -139,7 +140,7 @@ func axisWarnings(columns [][]Axis) []Warning {
 		}
 		out = append(out, Warning{Axis: name, Columns: true, Text: fmt.Sprintf("Experiments differ in %s: %s", name, strings.Join(values[name], " against "))})
 	}
-	if len(names) > 1 {
+	if names = append(also, names...); len(names) > 1 {
 		out = append(out, Warning{Columns: true, Text: fmt.Sprintf("differs in %s: the gain cannot be put down to one cause", and(names))})
 	}
 	return out

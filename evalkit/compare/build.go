@@ -317,10 +317,14 @@ func (b *builder) warn() {
 		}
 		columns = append(columns, c.Axes)
 	}
-	b.c.Warnings = append(axisWarnings(columns), b.c.Warnings...)
+	var also []string
+	if len(columns) > 1 && b.c.Sheets[0].Title == AllStrategies {
+		also = []string{"strategy"}
+	}
+	b.c.Warnings = append(append([]Warning{}, axisWarnings(columns, also...)...), b.c.Warnings...)
 	for i := range b.c.Columns {
 		if c := &b.c.Columns[i]; c.Gap == "" {
-			c.Warnings = append([]Warning{}, axisWarnings([][]Axis{columns[0], c.Axes})...)
+			c.Warnings = append([]Warning{}, axisWarnings([][]Axis{columns[0], c.Axes}, also...)...)
 		}
 	}
 	for _, s := range b.c.Sheets {

@@ -267,3 +267,15 @@ func TestTooFewQuestionsRecommendNothing(t *testing.T) {
 	assert.Equal(t, -1, got.Pick)
 	assert.Equal(t, "10 questions with gold: a recommendation needs at least 20", got.Reason)
 }
+
+// TestStrategyIsACauseToo: two Experiments of one strategy each that differ in
+// another setting as well.
+func TestStrategyIsACauseToo(t *testing.T) {
+	a, b := scored("a", "page", 1, 0), scored("b", "sentence", 1, 0)
+	assert.Empty(t, compared(t, recall, a, b).Warnings, "the strategy alone is what is studied")
+	b.Record.Spec.TopK = 10
+	w := compared(t, recall, a, b).Warnings
+	require.Len(t, w, 1)
+	assert.Equal(t, "differs in strategy and top_k: the gain cannot be put down to one cause", w[0].Text)
+	assert.NotNil(t, compared(t, recall, a, a).Warnings, "an empty list in JSON, not null")
+}

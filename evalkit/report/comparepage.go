@@ -294,7 +294,7 @@ func (s *Study) deltaCharts() ([]*chart.Chart, error) {
 		}
 		t := chart.DeltaTable{
 			Title: fmt.Sprintf("Change of %s by question: %s (%d)", m, to, i), Axis: "change of recall",
-			Note: "Right is better than the baseline. Questions that did not change are left out; their number stands in the table below.",
+			Note: "Above the line is better than the baseline. Questions that did not change are left out; their number stands in the table below.",
 		}
 		for _, move := range compare.Moved(base, info.Arm, m, len(base.Queries)) {
 			delta := move.Delta
