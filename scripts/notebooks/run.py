@@ -32,6 +32,7 @@ from nbconvert import HTMLExporter
 
 KERNEL = "gonb"
 ANSI = re.compile(r"\x1b\[[0-9;]*m")
+RUN_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ, [\d.]+ s")  # in a technical report
 
 
 class Failure(Exception):
@@ -132,6 +133,10 @@ def normalize(nb):
         cell.id = f"cell-{i}"
         for out in cell.get("outputs", []):
             out.pop("transient", None)
+            data = out.get("data", {})
+            for kind, text in data.items():
+                if isinstance(text, str):
+                    data[kind] = RUN_TIME.sub("(time of the run)", text)
 
 
 def export(nb, title):
