@@ -105,7 +105,8 @@ func placeboHTML(x any, strategy string) (template.HTML, error) {
 		Title: "Neighbors against random chunks: " + l.Strategy + " " + l.Window.String(), Note: note, Axis: "recall of what is sent",
 		GroupHead: "what is sent", Groups: []string{"recall"}, SeriesHead: "context",
 		Series: []chart.BarSeries{
-			{Name: "hits alone", Values: bar(p.HitOnly)}, {Name: "hits and neighbors", Values: bar(p.Real)},
+			{Name: "hits alone", Values: bar(p.HitOnly)},
+			{Name: "hits and neighbors", Values: bar(p.Real)},
 			{Name: "hits and random chunks of the same documents", Values: bar(p.Random)},
 		},
 	})
