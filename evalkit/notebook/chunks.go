@@ -84,26 +84,25 @@ func (d *drawing) segment(b *strings.Builder, s evalkit.Span) {
 			in = append(in, c)
 		}
 	}
-	var classes, names []string
+	var classes, names, begins []string
 	switch {
 	case len(in) > 1:
 		classes = append(classes, "overlap")
 	case len(in) == 1:
 		classes = append(classes, [2]string{"even", "odd"}[in[0].Index%2])
 	}
-	begins := ""
 	for _, c := range in {
 		names = append(names, fmt.Sprintf("#%d %v, %d tokens", c.Index, c.Span, c.Tokens))
 		if c.Span.Start == s.Start {
-			begins += fmt.Sprintf("<sup>#%d</sup>", c.Index)
+			begins = append(begins, fmt.Sprintf("<sup>#%d</sup>", c.Index))
 		}
 	}
-	if begins != "" {
+	if begins != nil {
 		classes = append(classes, "start")
 	}
 	if slices.ContainsFunc(d.gold, func(g evalkit.Span) bool { return g.Contains(s) }) {
 		classes = append(classes, "gold")
 	}
-	fmt.Fprintf(b, `<span class="%s" title="%s">%s%s</span>`, strings.Join(classes, " "), strings.Join(names, "; "), begins,
+	fmt.Fprintf(b, `<span class="%s" title="%s">%s%s</span>`, strings.Join(classes, " "), strings.Join(names, "; "), strings.Join(begins, ""),
 		template.HTMLEscapeString(d.doc.Text[s.Start:s.End]))
 }
