@@ -31,8 +31,12 @@ type Asking struct {
 // An Answer retrieves for an Asking. Gold may be nil.
 type Answer func(ctx context.Context, a Asking) (r *expand.Response, gold []report.Gold, err error)
 
-// patience is how long the browser may take to say that the form is there.
-const patience = 8 * time.Second
+// The browser has some time to say that the form is there, and some tries: GoNB
+// gives a link half a second, which a page that is busy drawing may miss.
+const (
+	patience = 4 * time.Second
+	tries    = 4
+)
 
 // Ask shows a form with a's settings and below it what answer retrieves; each
 // change retrieves again and draws the tree anew, until the button Done is pressed
@@ -52,8 +56,10 @@ func Ask(a Asking, answer Answer) {
 	defer f.close()
 	gonbui.UpdateHTML(f.id, Must(formHTML(a, f.id)))
 	f.show(ctx, a, answer)
-	dom.TransientJavascript(f.script())
-	f.end(f.serve(ctx, a, answer))
+	if f.connect(ctx) {
+		a = f.serve(ctx, a, answer)
+	}
+	f.end(a)
 }
 
 // message is what the form sends: Ready once, Done once, and else an Asking.
@@ -82,6 +88,11 @@ func (f *form) receive(text string) {
 	if json.Unmarshal([]byte(text), &m) != nil {
 		return // not of our form
 	}
+	f.put(m)
+}
+
+// put keeps m, and drops what nobody read.
+func (f *form) put(m message) {
 	for {
 		select {
 		case f.messages <- m:
@@ -91,23 +102,36 @@ func (f *form) receive(text string) {
 	}
 }
 
+// connect links the form to this program and reports whether it answered.
+func (f *form) connect(ctx context.Context) bool {
+	for range tries {
+		comms.Start()
+		dom.TransientJavascript(f.script())
+		select {
+		case m := <-f.messages:
+			f.put(m) // Ready, or what was asked meanwhile
+			return true
+		case <-time.After(patience):
+		case <-ctx.Done():
+			return false
+		}
+	}
+	return false
+}
+
 // serve answers messages and returns what was last asked.
 func (f *form) serve(ctx context.Context, a Asking, answer Answer) Asking {
-	silent := time.After(patience)
 	for {
 		select {
 		case m := <-f.messages:
-			silent = nil
-			if m.Done {
+			switch {
+			case m.Done:
 				return a
-			}
-			if !m.Ready {
+			case !m.Ready:
 				m.Strategies = a.Strategies
 				a = m.Asking
 				f.show(ctx, a, answer)
 			}
-		case <-silent:
-			return a
 		case <-ctx.Done():
 			return a
 		}

@@ -1,8 +1,9 @@
 function (id, address) {
   var form = document.getElementById(id);
-  var link = globalThis.gonb_comm;
-  if (!form || !link) return; // the cell then shows its own settings and ends
-  function send(message) { link.send(address, JSON.stringify(message)); }
+  if (!form) return;
+  function send(message) {
+    if (globalThis.gonb_comm) globalThis.gonb_comm.send(address, JSON.stringify(message));
+  }
   function ask() {
     if (!form.reportValidity()) return;
     send({
@@ -13,10 +14,13 @@ function (id, address) {
       neighbor_next: Number(form.elements.neighbor_next.value)
     });
   }
-  form.addEventListener('change', ask);
-  form.addEventListener('submit', function (e) { e.preventDefault(); ask(); });
-  form.elements.done.addEventListener('click', function () { send({ done: true }); });
-  // A key in a form is no command of the notebook.
-  form.addEventListener('keydown', function (e) { e.stopPropagation(); });
+  if (!form.dataset.ready) { // it is run again until the kernel hears of it
+    form.dataset.ready = 'yes';
+    form.addEventListener('change', ask);
+    form.addEventListener('submit', function (e) { e.preventDefault(); ask(); });
+    form.elements.done.addEventListener('click', function () { send({ done: true }); });
+    // A key in a form is no command of the notebook.
+    form.addEventListener('keydown', function (e) { e.stopPropagation(); });
+  }
   send({ ready: true });
 }
