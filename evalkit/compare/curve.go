@@ -16,6 +16,7 @@ type Curve struct {
 	tokens [][]int     // per query and depth
 	recall [][]float64 // same
 	docs   []evalkit.DocID
+	ids    []evalkit.QueryID
 }
 
 // A Point is the mean over queries at one depth, or at one budget.
@@ -48,6 +49,7 @@ func (l *Look) Curve(w evalkit.Window, o Options) *Curve {
 			tokens[k], recall[k] = p.tokens, p.recall()
 		}
 		c.tokens, c.recall, c.docs = append(c.tokens, tokens), append(c.recall, recall), append(c.docs, documentOf(x.judged.Query))
+		c.ids = append(c.ids, x.judged.Query.ID)
 	}
 	for k := range depth {
 		c.Points = append(c.Points, c.point(func(int) int { return k + 1 }, Point{Depth: k + 1}, o))
@@ -92,6 +94,57 @@ func (c *Curve) point(depth func(i int) int, p Point, o Options) Point {
 	clusters, _ := number(c.docs)
 	if i, ok := Bootstrap(values, clusters, o.Bootstrap, o.Level, o.Seed); ok {
 		p.Interval = &i
+	}
+	return p
+}
+
+// A BudgetRow is one curve at several budgets, beside the first curve.
+type BudgetRow struct {
+	Curve  *Curve
+	Points []Point  // per budget
+	Deltas []*Delta // per budget, against the first row; nil in the first
+}
+
+// AtBudgets holds curves beside each other at equal context tokens, paired by
+// question; the first is the baseline. p is corrected over all differences.
+func AtBudgets(curves []*Curve, tokens []int, o Options) []BudgetRow {
+	o = o.withDefaults()
+	var rows []BudgetRow
+	var family []*Delta
+	var measures []Measure
+	for i, c := range curves {
+		row := BudgetRow{Curve: c}
+		for _, t := range tokens {
+			row.Points = append(row.Points, c.AtBudget(t, o))
+			if i == 0 {
+				continue
+			}
+			d := deltaOf(curves[0].pair(c, t), recallMeasure, o)
+			row.Deltas = append(row.Deltas, d)
+			family, measures = append(family, d), append(measures, recallMeasure)
+		}
+		rows = append(rows, row)
+	}
+	decide(family, measures, o.Level)
+	return rows
+}
+
+// pair matches two curves by question at a budget.
+func (c *Curve) pair(other *Curve, tokens int) pairs {
+	x, y := c.RecallAtBudget(tokens), other.RecallAtBudget(tokens)
+	at := make(map[evalkit.QueryID]int, len(other.ids))
+	for i, id := range other.ids {
+		at[id] = i
+	}
+	var p pairs
+	var docs []evalkit.DocID
+	for i, id := range c.ids {
+		if j, ok := at[id]; ok {
+			p.diffs, docs = append(p.diffs, y[j]-x[i]), append(docs, c.docs[i])
+		}
+	}
+	if p.clusters, p.n = number(docs); p.n == len(docs) {
+		p.clusters = nil
 	}
 	return p
 }

@@ -223,3 +223,20 @@ func (x *Entry) Question(i int, id evalkit.QueryID) (Question, error) {
 	}
 	return Question{}, fmt.Errorf("experiment %q has no query %q", x.ID, id)
 }
+
+// Curves returns the curves of recall against tokens of all strategies, each
+// once, with the retriever of each.
+func (s *Study) Curves() (curves []*compare.Curve, retrievers []string) {
+	seen := map[string]bool{}
+	for _, x := range s.Experiments {
+		for _, l := range x.Looks {
+			for _, c := range l.Curves {
+				if key := label(l.Strategy, c.Window) + " " + retrieverOf(x); !seen[key] {
+					seen[key] = true
+					curves, retrievers = append(curves, c), append(retrievers, retrieverOf(x))
+				}
+			}
+		}
+	}
+	return curves, retrievers
+}
