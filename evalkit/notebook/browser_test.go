@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -23,12 +24,10 @@ func notebookPage(t *testing.T, light string, outputs ...string) string {
 	t.Helper()
 	html := `<!doctype html><meta charset="utf-8"><style>.host td { text-align: right; } .host tbody tr:nth-child(odd) { background: red; }</style>
 <script>window.define = function () { throw new Error('the library asked the module loader'); }; window.define.amd = {};</script>
-<body class="host" data-jp-theme-light="` + light + `"><h1 id="host">Notebook</h1><table id="foreign"><tbody><tr><td>x</td></tr></tbody></table>`
-	for _, o := range outputs {
-		html += "<div>" + o + "</div>"
-	}
+<body class="host" data-jp-theme-light="` + light + `"><h1 id="host">Notebook</h1><table id="foreign"><tbody><tr><td>x</td></tr></tbody></table><div>` +
+		strings.Join(outputs, "</div><div>") + "</div></body>"
 	file := filepath.Join(t.TempDir(), "page.html")
-	require.NoError(t, os.WriteFile(file, []byte(html+"</body>"), 0o644))
+	require.NoError(t, os.WriteFile(file, []byte(html), 0o644))
 	return "file://" + file
 }
 
