@@ -61,13 +61,14 @@ readers: bin/evalkit ## read stored Parquet with DuckDB and pyarrow
 .PHONY: jupyter
 jupyter: charts ## open JupyterLab with the Go kernel ready (all below bin/jupyter)
 	@scripts/notebooks/setup.sh lab
+	@$(GO) build ./evalkit/notebook/... ./evalkit/gate # what cells link; the first time takes minutes
 	@scripts/notebooks/with.sh jupyter lab --ServerApp.root_dir=notebooks $(if $(filter 0,$(shell id -u)),--allow-root)
 
 .PHONY: notebooks
 notebooks: charts ## run every notebook without a browser, write reports/notebooks/*.html
 	@scripts/notebooks/setup.sh
 	@python3 scripts/notebooks/check.py notebooks/*.ipynb
-	@scripts/notebooks/with.sh $(GO) build ./evalkit/notebook/... ./evalkit/gate
+	@$(GO) build ./evalkit/notebook/... ./evalkit/gate # not on the time of a cell
 	@scripts/notebooks/with.sh python scripts/notebooks/run.py --out reports/notebooks notebooks/*.ipynb
 
 .PHONY: notebooks-test
