@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -16,15 +17,27 @@ import (
 
 // A Policy says what a candidate is held to.
 type Policy struct {
-	Alpha       float64  // of the family; intervals are 1-Alpha
-	Significant bool     // significantly worse fails, unless shown to be within the margin
-	Rules       []Rule   // the family: each rule is one test per strategy
-	Strategies  []string // only these; empty: all that both have
+	Alpha       float64 // of the family; intervals are 1-Alpha
+	Significant Significant
+	Rules       []Rule // the family: each rule is one test per strategy
+	// Strategies are held to the policy; empty: all that both have. One with
+	// fewer settings than it has names all that agree in those.
+	Strategies []string
 	// Seconds is the growth of a run's time that is allowed, as a share of the
 	// baseline's; 0 does not look at it. It is one measurement, and no test.
 	Seconds float64
 	Seed    uint64
 }
+
+// Significant says what a loss that is significant means.
+type Significant string
+
+// The meanings of a significant loss.
+const (
+	SignificantBeyond Significant = "beyond" // it fails, unless it is shown to be within the margin
+	SignificantFails  Significant = "fail"   // it fails, however small it is
+	SignificantPasses Significant = "pass"   // only the margin decides
+)
 
 // A Rule is a metric with its margin.
 type Rule struct {
@@ -35,7 +48,7 @@ type Rule struct {
 
 // DefaultPolicy is in force where there is no file.
 func DefaultPolicy() Policy {
-	return Policy{Alpha: 0.05, Significant: true, Seed: 1, Rules: []Rule{
+	return Policy{Alpha: 0.05, Significant: SignificantBeyond, Seed: 1, Rules: []Rule{
 		{compare.Measure{Metric: "recall", View: evalkit.Expanded}, 0.02, false},
 		{compare.Measure{Metric: "full_evidence", View: evalkit.Expanded}, 0.03, false},
 		{compare.Measure{Metric: "context_tokens", View: evalkit.Expanded}, 0.1, true},
@@ -45,11 +58,11 @@ func DefaultPolicy() Policy {
 // policyFile is a Policy as a file.
 //
 //	alpha: 0.05
-//	significant: fail         # or pass: only the margin decides
+//	significant: beyond       # the margin; fail: however small; pass: only the margin decides
 //	metrics:
 //	  - {metric: recall+, margin: 0.02}          # a plus: the expanded view
 //	  - {metric: context_tokens+, margin: 10%}   # of the baseline's mean
-//	strategies: [markdown(size=200,unit=token)]  # default: all in common
+//	strategies: [markdown(size=200)]  # default: all in common
 //	seconds: 50%              # growth of the run's time
 //	seed: 1
 type policyFile struct {
@@ -88,12 +101,12 @@ func parsePolicy(b []byte) (Policy, error) {
 			return p, fmt.Errorf("alpha: %v: want above 0 and below 0.5", p.Alpha)
 		}
 	}
-	switch f.Significant {
-	case "", "fail":
-	case "pass":
-		p.Significant = false
+	switch w := Significant(f.Significant); w {
+	case "":
+	case SignificantBeyond, SignificantFails, SignificantPasses:
+		p.Significant = w
 	default:
-		return p, fmt.Errorf("significant: %q: want fail or pass", f.Significant)
+		return p, fmt.Errorf("significant: %q: want beyond, fail or pass", w)
 	}
 	if f.Metrics != nil {
 		p.Rules = nil
@@ -103,10 +116,18 @@ func parsePolicy(b []byte) (Policy, error) {
 		if err != nil {
 			return p, fmt.Errorf("metrics[%d]: %w", i, err)
 		}
+		if slices.ContainsFunc(p.Rules, func(o Rule) bool { return o.Measure == r.Measure }) {
+			return p, fmt.Errorf("metrics[%d]: %s is named twice", i, m.Metric)
+		}
 		p.Rules = append(p.Rules, r)
 	}
 	if len(p.Rules) == 0 {
 		return p, errors.New("metrics: the list is empty")
+	}
+	for i, name := range f.Strategies {
+		if _, err := evalkit.ParseExpr(name); err != nil {
+			return p, fmt.Errorf("strategies[%d]: %w", i, err)
+		}
 	}
 	p.Strategies = f.Strategies
 	if f.Seconds != "" {
@@ -127,10 +148,13 @@ func parseRule(name, margin string) (Rule, error) {
 	if base, ok := strings.CutSuffix(name, "+"); ok {
 		r.Measure = compare.Measure{Metric: base, View: evalkit.Expanded}
 	}
-	if _, err := metric.Parse(r.Measure.Metric); err != nil {
+	m, err := metric.Parse(r.Measure.Metric)
+	if err != nil {
 		return r, err
 	}
-	var err error
+	if m.Info().HitOnly && r.Measure.View == evalkit.Expanded {
+		return r, fmt.Errorf("%s: %s has no expanded view", name, r.Measure.Metric)
+	}
 	if r.Margin, r.Relative, err = parseMargin(margin); err != nil {
 		return r, fmt.Errorf("%s: margin: %w", name, err)
 	}
@@ -148,4 +172,56 @@ func parseMargin(s string) (v float64, relative bool, err error) {
 		v /= 100
 	}
 	return v, relative, nil
+}
+
+// keep leaves the strategies that the policy names, in copies. One that the
+// baseline does not have is an error: a misspelled name would hold nothing.
+func (p Policy) keep(loaded []*compare.Loaded) error {
+	if len(p.Strategies) == 0 {
+		return nil
+	}
+	var names []evalkit.Expr
+	for _, s := range p.Strategies {
+		e, err := evalkit.ParseExpr(s)
+		if err != nil {
+			return fmt.Errorf("strategies: %w", err)
+		}
+		if !slices.ContainsFunc(loaded[0].Arms, func(a *compare.Arm) bool { return selects(e, a.Strategy) }) {
+			return fmt.Errorf("strategies: %s is not in baseline %s, which has %s", s, loaded[0].Column.ID, strategiesOf(loaded[0]))
+		}
+		names = append(names, e)
+	}
+	for i, l := range loaded {
+		part := *l
+		part.Arms = slices.DeleteFunc(slices.Clone(l.Arms), func(a *compare.Arm) bool {
+			return !slices.ContainsFunc(names, func(e evalkit.Expr) bool { return selects(e, a.Strategy) })
+		})
+		if len(part.Arms) == 0 {
+			return fmt.Errorf("strategies: candidate %s has none of them; it has %s", l.Column.ID, strategiesOf(l))
+		}
+		loaded[i] = &part
+	}
+	return nil
+}
+
+// selects reports whether strategy has the name and all the settings of e.
+func selects(e evalkit.Expr, strategy string) bool {
+	s, err := evalkit.ParseExpr(strategy)
+	if err != nil || s.Name != e.Name {
+		return false
+	}
+	for _, a := range e.Args {
+		if !slices.Contains(s.Args, a) {
+			return false
+		}
+	}
+	return true
+}
+
+func strategiesOf(l *compare.Loaded) string {
+	var out []string
+	for _, a := range l.Arms {
+		out = append(out, a.Strategy)
+	}
+	return strings.Join(out, ", ")
 }

@@ -2,7 +2,6 @@ package gate
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -38,16 +37,19 @@ type Verdict struct {
 
 // A Check is one rule for one strategy.
 type Check struct {
-	Strategy string          `json:"strategy"`
-	Metric   string          `json:"metric"` // a plus marks the expanded view
-	State    State           `json:"state"`
-	Text     string          `json:"text"` // why, a sentence
-	Baseline *float64        `json:"baseline"`
-	Value    *float64        `json:"value"`
-	Margin   float64         `json:"margin"` // in the metric's unit
-	Delta    *compare.Delta  `json:"delta"`
-	Needed   int             `json:"needed_queries,omitempty"` // of an inconclusive check
-	Measure  compare.Measure `json:"-"`
+	Strategy string         `json:"strategy"`
+	Metric   string         `json:"metric"` // a plus marks the expanded view
+	State    State          `json:"state"`
+	Text     string         `json:"text"` // why, a sentence
+	Baseline *float64       `json:"baseline"`
+	Value    *float64       `json:"value"`
+	Margin   float64        `json:"margin"` // in the metric's unit
+	Delta    *compare.Delta `json:"delta"`
+	// Detectable is the smallest true loss that this many questions fail with
+	// 80 % power, after correction; nil if nothing varies.
+	Detectable *float64        `json:"detectable_loss,omitempty"`
+	Needed     int             `json:"needed_queries,omitempty"` // of an inconclusive check
+	Measure    compare.Measure `json:"-"`
 }
 
 // Options of a gate beside its policy.
@@ -69,7 +71,10 @@ func Decide(baseline, candidate compare.Input, p Policy, o Options) (*Verdict, e
 		if err != nil {
 			return nil, err
 		}
-		loaded = append(loaded, keep(l, p.Strategies))
+		loaded = append(loaded, l)
+	}
+	if err := p.keep(loaded); err != nil {
+		return nil, err
 	}
 	c, err := compare.New(loaded, co)
 	if err != nil {
@@ -82,25 +87,31 @@ func Decide(baseline, candidate compare.Input, p Policy, o Options) (*Verdict, e
 	for _, w := range c.Warnings {
 		v.Warnings = append(v.Warnings, w.Text)
 	}
-	if err := v.check(c, loaded, p); err != nil {
+	strict, err := strictly(c, loaded, co)
+	if err != nil {
+		return nil, err
+	}
+	if err := v.check(c, strict, loaded, p); err != nil {
 		return nil, err
 	}
 	v.missing(loaded)
-	if err := v.seconds(baseline, candidate, p); err != nil {
+	if err := v.records(baseline, candidate, p); err != nil {
 		return nil, err
 	}
 	v.sum()
 	return v, v.regressed(loaded, candidate)
 }
 
-// keep leaves the strategies that the policy names.
-func keep(l *compare.Loaded, names []string) *compare.Loaded {
-	if len(names) == 0 {
-		return l
+// strictly compares again, with intervals that hold for all tests of the family
+// at once. Holm corrects p, which takes questions for independent; where they
+// share documents the interval by document has to hold for the family as well.
+func strictly(c *compare.Comparison, loaded []*compare.Loaded, o compare.Options) (*compare.Comparison, error) {
+	if c.Family.Tests < 2 {
+		return c, nil
 	}
-	out := *l
-	out.Arms = slices.DeleteFunc(slices.Clone(l.Arms), func(a *compare.Arm) bool { return !slices.Contains(names, a.Strategy) })
-	return &out
+	o.Level = 1 - (1-o.Level)/float64(c.Family.Tests)
+	o.Bootstrap = 10_000 // the tails are thin
+	return compare.New(loaded, o)
 }
 
 // changed refuses data that is not the baseline's.
@@ -121,24 +132,31 @@ func changed(c *compare.Comparison, o Options) error {
 }
 
 // check makes a Check of every rule and every strategy that both have.
-func (v *Verdict) check(c *compare.Comparison, loaded []*compare.Loaded, p Policy) error {
+func (v *Verdict) check(c, strict *compare.Comparison, loaded []*compare.Loaded, p Policy) error {
 	lost := map[string]bool{}
 	for _, a := range loaded[0].Arms {
 		lost[a.Strategy] = true
 	}
-	sheets := c.Sheets
 	if len(loaded[0].Arms) == 1 && len(loaded[1].Arms) == 1 {
 		clear(lost) // one against one, whatever they are called
-	} else if len(sheets) == 1 && sheets[0].Title == compare.AllStrategies {
+	} else if len(c.Sheets) == 1 && c.Sheets[0].Title == compare.AllStrategies {
 		return fmt.Errorf("baseline %s and candidate %s have no strategy in common", v.Baseline, v.Candidate)
 	}
-	for _, s := range sheets {
+	for i, s := range c.Sheets {
 		if len(s.Arms) < 2 || s.Arms[0] == nil || s.Arms[1] == nil {
 			continue
 		}
 		delete(lost, s.Arms[0].Strategy)
 		for _, r := range p.Rules {
-			v.Checks = append(v.Checks, checkOf(s, r, p))
+			at := slices.IndexFunc(s.Rows, func(row compare.Row) bool { return row.Measure == r.Measure })
+			for _, arm := range s.Arms[:2] {
+				if at < 0 || !arm.Arm.Has(r.Measure) {
+					return fmt.Errorf("%s was not measured in %s: name it in the configuration, and in the policy that the baseline is saved with", r.Measure, c.Columns[arm.Column].ID)
+				}
+			}
+			k := Check{Strategy: s.Arms[1].Strategy, Metric: r.Measure.String(), Margin: r.Margin, Measure: r.Measure}
+			k.judge(s.Rows[at], strict.Sheets[i].Rows[at], judging{p, r.Relative, c.Family.Tests})
+			v.Checks = append(v.Checks, k)
 		}
 	}
 	for _, a := range loaded[0].Arms {
@@ -147,58 +165,6 @@ func (v *Verdict) check(c *compare.Comparison, loaded []*compare.Loaded, p Polic
 		}
 	}
 	return nil
-}
-
-func checkOf(s compare.Sheet, r Rule, p Policy) Check {
-	k := Check{Strategy: s.Arms[1].Strategy, Metric: r.Measure.String(), State: Fail, Margin: r.Margin, Measure: r.Measure}
-	at := slices.IndexFunc(s.Rows, func(row compare.Row) bool { return row.Measure == r.Measure })
-	if at < 0 || !s.Arms[0].Arm.Has(r.Measure) || !s.Arms[1].Arm.Has(r.Measure) {
-		k.Text = "not measured in both: name the metric in both configurations"
-		return k
-	}
-	row := s.Rows[at]
-	if row.Cells[0].Mean == nil || row.Cells[1].Mean == nil {
-		k.State, k.Needed, k.Text = Inconclusive, minQuestions, "no question has a value in both"
-		return k
-	}
-	k.Baseline, k.Value, k.Delta = row.Cells[0].Mean, row.Cells[1].Mean, row.Cells[1].Delta
-	if r.Relative {
-		k.Margin = r.Margin * math.Abs(*k.Baseline)
-	}
-	k.judge(row.Higher, p)
-	return k
-}
-
-// judge sets the state of a check from its paired difference.
-func (k *Check) judge(higher bool, p Policy) {
-	d := k.Delta
-	interval := d.Interval()
-	gain, lo, hi := d.Mean, 0.0, 0.0 // positive is better
-	if interval != nil {
-		lo, hi = interval.Lo, interval.Hi
-	}
-	if !higher {
-		gain, lo, hi = -gain, -hi, -lo
-	}
-	worse := d.Holm != nil && *d.Holm <= p.Alpha && gain < 0
-	switch {
-	case d.N < minQuestions || interval == nil:
-		k.State, k.Needed = Inconclusive, minQuestions
-		k.Text = fmt.Sprintf("%d questions: too few to tell; at least %d are needed", d.N, minQuestions)
-	case lo >= -k.Margin:
-		k.State, k.Text = Pass, "shown not to be worse by more than the margin"
-		if worse {
-			k.Text = "significantly worse, but shown to be within the margin"
-		}
-	case hi < -k.Margin:
-		k.State, k.Text = Fail, "worse by more than the margin"
-	case worse && p.Significant:
-		k.State, k.Text = Fail, fmt.Sprintf("significantly worse: p %.4f after correction", *d.Holm)
-	default:
-		k.State = Inconclusive
-		k.Needed = max(d.N+1, compare.Needed(d.SD, math.Abs(gain+k.Margin), p.Alpha, compare.Power))
-		k.Text = fmt.Sprintf("not enough evidence: about %d questions would be needed, there are %d", k.Needed, d.N)
-	}
 }
 
 // missing notes the questions of the baseline that the candidate lacks.
@@ -215,27 +181,6 @@ func (v *Verdict) missing(loaded []*compare.Loaded) {
 	if n := len(v.Missing); n > 0 {
 		v.Checks = append(v.Checks, Check{Strategy: "all", Metric: "questions", State: Fail, Text: fmt.Sprintf("%d questions of the baseline are missing or were changed: %v", n, v.Missing[:min(5, n)])})
 	}
-}
-
-// seconds compares the time of the two runs.
-func (v *Verdict) seconds(baseline, candidate compare.Input, p Policy) error {
-	if p.Seconds == 0 {
-		return nil
-	}
-	var times []float64
-	for _, in := range []compare.Input{baseline, candidate} {
-		x, err := in.Source.Overview()
-		if err != nil {
-			return err
-		}
-		times = append(times, x.Record.Provenance.Seconds)
-	}
-	k := Check{Strategy: "all", Metric: "seconds of the run", State: Pass, Baseline: &times[0], Value: &times[1], Margin: p.Seconds * times[0], Text: "one measurement each, and no test"}
-	if times[1] > times[0]*(1+p.Seconds) {
-		k.State = Fail
-	}
-	v.Checks = append(v.Checks, k)
-	return nil
 }
 
 func (v *Verdict) sum() {
