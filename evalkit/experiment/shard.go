@@ -1,6 +1,11 @@
 package experiment
 
-import "context"
+import (
+	"context"
+	"errors"
+
+	"github.com/chunkeval/chunkeval/evalkit"
+)
 
 // A Shard is one of N disjoint parts of the units of a run: every N-th query of
 // every strategy, from query I. The zero value is all of them.
@@ -14,9 +19,9 @@ func (s Shard) has(query int) bool { return s.N == 0 || query%s.N == s.I-1 }
 // Search does the part of a group's work that can be split: it searches the
 // queries of a shard and keeps their hits in o.Journal. A Run whose journal holds
 // what all shards found searches nothing more, and gives what it would have
-// given alone. It returns the units that were searched, and those that failed;
-// failed ones are not kept.
-func Search(ctx context.Context, s Setup, settings []Setting, o Options, shard Shard) (finished, failed int, err error) {
+// given alone. Of the Counts it fills Units, Failed and NoVector; units that
+// failed are not kept, so that Run tries them again.
+func Search(ctx context.Context, s Setup, settings []Setting, o Options, shard Shard) (Counts, error) {
 	g := newGroup(s, settings, o)
 	g.shard = shard
 	n := 0
@@ -26,9 +31,16 @@ func Search(ctx context.Context, s Setup, settings []Setting, o Options, shard S
 		}
 	}
 	g.total = n * len(s.Strategies)
-	err = g.search(ctx)
-	finished = int(g.finished.Load())
-	return finished, g.total - finished, err
+	err := g.search(ctx)
+	c := Counts{Units: g.total, Failed: g.total - int(g.finished.Load())}
+	for _, st := range g.searched {
+		for i, u := range st.units {
+			if shard.has(i) && errors.Is(u.err, evalkit.ErrNoVector) {
+				c.NoVector++
+			}
+		}
+	}
+	return c, err
 }
 
 // Known counts the units whose hits are all in o.Journal already.

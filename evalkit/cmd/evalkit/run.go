@@ -35,6 +35,7 @@ type runFlags struct {
 	dryRun   bool
 	shard    string
 	shards   string
+	ids      string
 	prices   string
 }
 
@@ -80,8 +81,8 @@ and data, is not run again (see --force). A run that was interrupted or killed
 goes on where it stopped when it is started again.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if (f.shard == "") != (f.shards == "") {
-				return usage(errors.New("run: --shard i/n and --shards DIR go together"))
+			if f.shard == "" && cmd.Flags().Changed("shards") {
+				return usage(errors.New("run: --shards names where --shard i/n puts its part, which is not given"))
 			}
 			if f.shard != "" {
 				return runShard(cmd, args[0], f)
@@ -98,7 +99,8 @@ goes on where it stopped when it is started again.`,
 	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "print what would be sent to models behind HTTP, at most; send and store nothing")
 	c.Flags().StringVar(&f.prices, "prices", "", "YAML file with prices by model, for --dry-run and the record")
 	c.Flags().StringVar(&f.shard, "shard", "", "do only part i/n of the searching, for evalkit merge")
-	c.Flags().StringVar(&f.shards, "shards", "", "folder for the parts of --shard")
+	shardsFlag(c, &f.shards)
+	c.Flags().StringVar(&f.ids, "ids", "", "write the ids of the Experiments to this file, one a line, in the order of the sweep")
 	f.cache.add(c)
 	return c
 }
@@ -146,10 +148,24 @@ func runFile(cmd *cobra.Command, path string, f runFlags) (err error) {
 		return err
 	}
 	fmt.Fprintf(cmd.OutOrStdout(), "\n%d Experiments in %s: %d new, %d stored before\n", len(all), f.results, s.new, len(all)-s.new)
+	if f.ids != "" {
+		if _, err := replaceFile(f.ids, func(w io.Writer) error { return printIDs(w, all) }); err != nil {
+			return err
+		}
+	}
 	if f.profile {
 		printProfile(cmd.OutOrStdout(), profile, time.Since(start))
 	}
 	return verdict(all)
+}
+
+func printIDs(w io.Writer, all []*store.Experiment) error {
+	for _, x := range all {
+		if _, err := fmt.Fprintln(w, x.Record.ID); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // replaceEmbedder sets the embedder of c, unless that is empty.

@@ -26,8 +26,8 @@ type manifest struct {
 	experiment.Shard
 	Program     string   `json:"program"`     // digest; parts of another build are refused
 	Experiments []string `json:"experiments"` // fingerprints, in the order of the sweep
-	Searched    int      `json:"searched"`    // units
-	Failed      int      `json:"failed"`
+	Searched    int      `json:"searched"`    // units whose hits are kept
+	Failed      int      `json:"failed"`      // units that are left to the merge
 }
 
 // parseShard reads "2/8".
@@ -64,12 +64,14 @@ func runShard(cmd *cobra.Command, path string, f runFlags) (err error) {
 	p := newProgress(cmd.ErrOrStderr(), f.quiet)
 	defer p.end()
 	o := experiment.Options{Workers: f.workers, Journal: experiment.NewJournal(filepath.Join(dir, "hits")), Progress: p.report}
+	faults := 0
 	for _, g := range groups {
-		searched, failed, err := experiment.Search(cmd.Context(), g.Setup, g.Settings, o, shard)
+		n, err := experiment.Search(cmd.Context(), g.Setup, g.Settings, o, shard)
 		if err != nil {
 			return err
 		}
-		m.Searched, m.Failed = m.Searched+searched, m.Failed+failed
+		m.Searched, m.Failed = m.Searched+n.Units-n.Failed, m.Failed+n.Failed
+		faults += n.Failed - n.NoVector
 		for i := range g.Specs {
 			m.Experiments = append(m.Experiments, g.Fingerprint(i))
 		}
@@ -81,8 +83,8 @@ func runShard(cmd *cobra.Command, path string, f runFlags) (err error) {
 		return err
 	}
 	fmt.Fprintf(cmd.OutOrStdout(), "%s: %d units searched, %d failed\n", dir, m.Searched, m.Failed)
-	if m.Failed > 0 {
-		return fmt.Errorf("%d units failed and are not kept; start the shard again", m.Failed)
+	if faults > 0 {
+		return fmt.Errorf("%d units failed and are not kept; start the part again, or the merge tries them", faults)
 	}
 	return nil
 }
@@ -101,21 +103,23 @@ func groupsOf(lab *wire.Lab, path string, f runFlags) ([]*wire.Group, error) {
 func mergeCommand() *cobra.Command {
 	var f runFlags
 	c := &cobra.Command{
-		Use:   "merge FILE --shards DIR",
+		Use:   "merge FILE",
 		Short: "Join the parts that run --shard made into Experiments",
-		Long: `Join the parts below DIR into the Experiments of FILE, row for row as one process
-would have written them. Any scheduler can have started the parts:
+		Long: `Join the parts of FILE into its Experiments, row for row as one process would have
+written them. Any scheduler can have started the parts:
 
   evalkit run FILE --shard 1/8 --shards DIR     … 8/8, on any machines
+  evalkit merge FILE --shards DIR
 
-Each part cuts and embeds all documents and searches its share of the questions.
-A part that is missing is named; parts of another configuration, data set or
-program are refused.`,
+Each part cuts and embeds all documents and searches its share of the questions
+for every strategy. What failed in a part is tried again here, as one process would
+have; scores and answers are made here. A part that is missing is named; parts of
+another configuration, data set or program are refused.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return merge(cmd, args[0], f) },
 	}
 	resultsFlag(c, &f.results)
-	c.Flags().StringVar(&f.shards, "shards", "", "folder of the parts (needed)")
+	shardsFlag(c, &f.shards)
 	c.Flags().StringVar(&f.embedder, "embedder", "", "embedder in place of the file's")
 	c.Flags().IntVar(&f.workers, "workers", 0, "goroutines (default: one per core)")
 	c.Flags().BoolVar(&f.quiet, "quiet", false, "no progress")
@@ -124,9 +128,6 @@ program are refused.`,
 }
 
 func merge(cmd *cobra.Command, path string, f runFlags) (err error) {
-	if f.shards == "" {
-		return usage(errors.New("merge: name the folder of the parts with --shards"))
-	}
 	lab, err := f.cache.lab()
 	if err != nil {
 		return err
@@ -146,7 +147,7 @@ func merge(cmd *cobra.Command, path string, f runFlags) (err error) {
 			wanted = append(wanted, g.Fingerprint(i))
 		}
 	}
-	parts, err := readShards(f.shards, program, wanted)
+	parts, left, err := readShards(f.shards, program, wanted)
 	if err != nil {
 		return usage(err)
 	}
@@ -161,14 +162,16 @@ func merge(cmd *cobra.Command, path string, f runFlags) (err error) {
 	p := newProgress(cmd.ErrOrStderr(), f.quiet)
 	defer p.end()
 	s := &session{lab: lab, journal: experiment.NewJournal(tmp), flags: f, program: program, profile: &experiment.Profile{}, progress: p.report, out: cmd.ErrOrStderr()}
+	known, total := left, 0
 	for _, g := range groups {
-		known, total, err := experiment.Known(cmd.Context(), g.Setup, g.Settings, experiment.Options{Journal: s.journal})
+		k, n, err := experiment.Known(cmd.Context(), g.Setup, g.Settings, experiment.Options{Journal: s.journal})
 		if err != nil {
 			return err
 		}
-		if known < total {
-			return fmt.Errorf("%d of %d units are in none of the parts below %s; start the parts that failed again", total-known, total, f.shards)
-		}
+		known, total = known+k, total+n
+	}
+	if known < total {
+		return fmt.Errorf("%d of %d units are in none of the parts below %s, where they were searched: files are missing or damaged; start the parts again", total-known, total, f.shards)
 	}
 	all, err := s.all(cmd.Context(), groups)
 	if err != nil {
@@ -181,12 +184,12 @@ func merge(cmd *cobra.Command, path string, f runFlags) (err error) {
 	return verdict(all)
 }
 
-// readShards returns the folders of all parts, or says which is missing or
-// belongs to something else.
-func readShards(root, program string, wanted []string) ([]string, error) {
+// readShards returns the folders of all parts and the number of units that they
+// left, or says which part is missing or belongs to something else.
+func readShards(root, program string, wanted []string) (dirs []string, left int, err error) {
 	entries, err := os.ReadDir(root)
 	if err != nil {
-		return nil, fmt.Errorf("merge: %w", err)
+		return nil, 0, fmt.Errorf("merge: %w", err)
 	}
 	found, of := map[int]string{}, 0
 	for _, e := range entries {
@@ -196,29 +199,29 @@ func readShards(root, program string, wanted []string) ([]string, error) {
 			continue // not finished, or not a part
 		}
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 		var m manifest
 		d := json.NewDecoder(bytes.NewReader(b))
 		d.DisallowUnknownFields()
 		if err := d.Decode(&m); err != nil {
-			return nil, fmt.Errorf("%s: %w; start this part again", filepath.Join(dir, shardFile), err)
+			return nil, 0, fmt.Errorf("%s: %w; start this part again", filepath.Join(dir, shardFile), err)
 		}
 		switch {
 		case !slices.Equal(m.Experiments, wanted):
-			return nil, fmt.Errorf("%s is of another configuration or data set", dir)
+			return nil, 0, fmt.Errorf("%s is of another configuration or data set", dir)
 		case m.Program != program:
-			return nil, fmt.Errorf("%s was made by another build of evalkit (%.12s, this is %.12s)", dir, m.Program, program)
+			return nil, 0, fmt.Errorf("%s was made by another build of evalkit (%.12s, this is %.12s)", dir, m.Program, program)
 		case of != 0 && m.N != of:
-			return nil, fmt.Errorf("%s is one of %d parts, another is one of %d", dir, m.N, of)
+			return nil, 0, fmt.Errorf("%s is one of %d parts, another is one of %d", dir, m.N, of)
 		}
 		of = m.N
 		found[m.I] = dir
+		left += m.Failed
 	}
 	if of == 0 {
-		return nil, fmt.Errorf("%s holds no finished part; make them with evalkit run FILE --shard i/n --shards %s", root, root)
+		return nil, 0, fmt.Errorf("%s holds no finished part; make them with evalkit run FILE --shard i/n --shards %s", root, root)
 	}
-	var dirs []string
 	var missing []string
 	for i := 1; i <= of; i++ {
 		if dir, ok := found[i]; ok {
@@ -228,9 +231,9 @@ func readShards(root, program string, wanted []string) ([]string, error) {
 		}
 	}
 	if len(missing) > 0 {
-		return nil, fmt.Errorf("parts are missing or not finished: %s; start each with evalkit run FILE --shard", strings.Join(missing, ", "))
+		return nil, 0, fmt.Errorf("parts are missing or not finished: %s; start each with evalkit run FILE --shard", strings.Join(missing, ", "))
 	}
-	return dirs, nil
+	return dirs, left, nil
 }
 
 // joinJournals makes one journal of those of the parts. A journal is lines with
@@ -257,4 +260,8 @@ func joinJournals(dst string, parts []string) error {
 		}
 	}
 	return nil
+}
+
+func shardsFlag(c *cobra.Command, v *string) {
+	c.Flags().StringVar(v, "shards", "shards", "folder of the parts")
 }
