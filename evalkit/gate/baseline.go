@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"slices"
 
@@ -15,15 +16,17 @@ import (
 )
 
 // baselineVersion is the version of the format.
-const baselineVersion = 1
+const baselineVersion = 2
 
 // A Baseline is the state that candidates are held against, as a file for
 // version control: JSON lines, so that a difference between two versions is a
-// line per question. It holds no texts of documents and no trees.
+// line per part of the record, per question, and per strategy and question. It
+// holds no texts of documents and no trees.
 //
-//	{"baseline":1,"id":…,"reason":…,"measures":["recall+",…],"record":{…}}
+//	{"baseline":2,"id":…,"reason":…,"measures":["recall+",…]}
+//	{"record":"spec","value":{…}}      and so on: what was run, with what
 //	{"query":"q1","text":…,"answer":…,"unanswerable":false,"gold":[{"doc":…,"start":…,"end":…,"grade":1}]}
-//	{"strategy":"markdown(size=200,unit=token)","neighbor_prev":0,"neighbor_next":0,"means":[0.66,…]}
+//	{"strategy":"markdown(size=200,unit=token)","neighbor_prev":0,"neighbor_next":0,"chunks":{…},"means":[0.66,…]}
 //	{"q":"q1","v":[1,0.5,null]}        of the strategy above, in the order of measures
 type Baseline struct {
 	ID       string
@@ -35,11 +38,15 @@ type Baseline struct {
 }
 
 type headLine struct {
-	Baseline int               `json:"baseline"`
-	ID       string            `json:"id"`
-	Reason   string            `json:"reason"`
-	Measures []string          `json:"measures"`
-	Record   experiment.Record `json:"record"`
+	Baseline int      `json:"baseline"`
+	ID       string   `json:"id"`
+	Reason   string   `json:"reason"`
+	Measures []string `json:"measures"`
+}
+
+type recordLine struct {
+	Record string          `json:"record"` // a key of the record
+	Value  json.RawMessage `json:"value"`
 }
 
 type queryLine struct {
@@ -58,10 +65,8 @@ type goldLine struct {
 }
 
 type strategyLine struct {
-	Strategy     string     `json:"strategy"`
-	NeighborPrev int        `json:"neighbor_prev"`
-	NeighborNext int        `json:"neighbor_next"`
-	Means        []*float64 `json:"means"`
+	experiment.Effective
+	Means []*float64 `json:"means"`
 }
 
 type valuesLine struct {
@@ -80,14 +85,16 @@ func Save(w io.Writer, src experiment.Source, reason string, measures []compare.
 	if err != nil {
 		return err
 	}
-	head := headLine{Baseline: baselineVersion, ID: x.Record.ID, Reason: reason, Record: x.Record}
-	head.Record.Files = nil // they stay in the results folder
+	head := headLine{Baseline: baselineVersion, ID: x.Record.ID, Reason: reason}
 	for _, m := range measures {
 		head.Measures = append(head.Measures, m.String())
 	}
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(head); err != nil {
+		return err
+	}
+	if err := saveRecord(e, x.Record); err != nil {
 		return err
 	}
 	for _, q := range ds.Queries {
@@ -104,15 +111,37 @@ func Save(w io.Writer, src experiment.Source, reason string, measures []compare.
 		if err != nil {
 			return err
 		}
-		if err := saveStrategy(e, s, measures); err != nil {
+		if err := saveStrategy(e, x.Record.Effective[i], s, measures); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func saveStrategy(e *json.Encoder, s *experiment.StrategyResult, measures []compare.Measure) error {
-	line := strategyLine{Strategy: s.Strategy, NeighborPrev: s.Window.Prev, NeighborNext: s.Window.Next}
+// saveRecord writes a line per key. The id is in the head, the values in force
+// stand with their strategies, and the tables stay in the results folder.
+func saveRecord(e *json.Encoder, rec experiment.Record) error {
+	b, err := json.Marshal(rec)
+	if err != nil {
+		return err
+	}
+	var parts map[string]json.RawMessage
+	if err := json.Unmarshal(b, &parts); err != nil {
+		return err
+	}
+	for _, key := range []string{"id", "effective", "files"} {
+		delete(parts, key)
+	}
+	for _, key := range slices.Sorted(maps.Keys(parts)) {
+		if err := e.Encode(recordLine{key, parts[key]}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func saveStrategy(e *json.Encoder, in experiment.Effective, s *experiment.StrategyResult, measures []compare.Measure) error {
+	line := strategyLine{Effective: in}
 	for _, m := range measures {
 		at := slices.IndexFunc(s.Summary, func(r experiment.SummaryRow) bool { return r.Metric == m.Metric && r.View == m.View })
 		if at < 0 {
@@ -183,6 +212,7 @@ func (b *Baseline) line(data []byte, n int) error {
 		return b.head(data)
 	}
 	var probe struct {
+		Record   *string `json:"record"`
 		Query    *string `json:"query"`
 		Strategy *string `json:"strategy"`
 	}
@@ -190,6 +220,8 @@ func (b *Baseline) line(data []byte, n int) error {
 		return err
 	}
 	switch {
+	case probe.Record != nil:
+		return b.part(data)
 	case probe.Query != nil:
 		var q queryLine
 		if err := strict(data, &q); err != nil {
@@ -201,6 +233,7 @@ func (b *Baseline) line(data []byte, n int) error {
 		if err := strict(data, &s); err != nil {
 			return err
 		}
+		b.record.Effective = append(b.record.Effective, s.Effective)
 		r := experiment.StrategyResult{Strategy: s.Strategy, Window: evalkit.Window{Prev: s.NeighborPrev, Next: s.NeighborNext}}
 		for i, m := range b.Measures {
 			if i < len(s.Means) {
@@ -215,14 +248,18 @@ func (b *Baseline) line(data []byte, n int) error {
 }
 
 func (b *Baseline) head(data []byte) error {
+	var version struct{ Baseline int }
+	if err := json.Unmarshal(data, &version); err != nil {
+		return err
+	}
+	if version.Baseline != baselineVersion {
+		return fmt.Errorf("version %d of the format, and this program reads %d: save the baseline again", version.Baseline, baselineVersion)
+	}
 	var h headLine
 	if err := strict(data, &h); err != nil {
 		return err
 	}
-	if h.Baseline != baselineVersion {
-		return fmt.Errorf("version %d of the format: this program reads %d", h.Baseline, baselineVersion)
-	}
-	b.ID, b.Reason, b.record = h.ID, h.Reason, h.Record
+	b.ID, b.Reason, b.record.ID = h.ID, h.Reason, h.ID
 	for _, m := range h.Measures {
 		r, err := parseRule(m, "0")
 		if err != nil {
@@ -231,6 +268,20 @@ func (b *Baseline) head(data []byte) error {
 		b.Measures = append(b.Measures, r.Measure)
 	}
 	return nil
+}
+
+// part reads one key of the record. A key of a newer version is left out, as in
+// a stored Experiment.
+func (b *Baseline) part(data []byte) error {
+	var p recordLine
+	if err := strict(data, &p); err != nil {
+		return err
+	}
+	one, err := json.Marshal(map[string]json.RawMessage{p.Record: p.Value})
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(one, &b.record)
 }
 
 func (q queryLine) query() evalkit.Query {

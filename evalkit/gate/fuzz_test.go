@@ -15,10 +15,7 @@ import (
 // FuzzBaseline: whatever a file holds, it is read or refused with its name; what
 // is read can be held against itself.
 func FuzzBaseline(f *testing.F) {
-	var measures []compare.Measure
-	for _, r := range DefaultPolicy().Rules[:1] {
-		measures = append(measures, r.Measure)
-	}
+	measures := DefaultPolicy().Measures()[:1]
 	var b bytes.Buffer
 	require.NoError(f, Save(&b, scored("x", []float64{1, 0, 0.5}).Source(), "seed", measures))
 	f.Add(b.Bytes())

@@ -118,10 +118,7 @@ func scored(id string, values []float64) *experiment.Result {
 
 func TestBaselineRoundTrip(t *testing.T) {
 	r := ran(t, plain+"queries: ['h0*']\n", 0)
-	var measures []compare.Measure
-	for _, rule := range DefaultPolicy().Rules {
-		measures = append(measures, rule.Measure)
-	}
+	measures := DefaultPolicy().Measures()
 	var b bytes.Buffer
 	require.NoError(t, Save(&b, r.Source(), "it was good", measures))
 	path := filepath.Join(t.TempDir(), "base.jsonl")
@@ -137,8 +134,8 @@ func TestBaselineRoundTrip(t *testing.T) {
 		assert.Equal(t, k.Delta.N, k.Delta.Tie)
 	}
 	var again bytes.Buffer
-	require.NoError(t, Save(&again, r.Source(), "it was good", measures))
-	assert.Equal(t, b.String(), again.String())
+	require.NoError(t, Save(&again, base, "it was good", measures))
+	assert.Equal(t, b.String(), again.String(), "what was read is what was written")
 
 	lines := strings.SplitAfter(b.String(), "\n")
 	for name, text := range map[string]string{

@@ -55,6 +55,15 @@ func DefaultPolicy() Policy {
 	}}
 }
 
+// Measures returns those of the rules, in order.
+func (p Policy) Measures() []compare.Measure {
+	var out []compare.Measure
+	for _, r := range p.Rules {
+		out = append(out, r.Measure)
+	}
+	return out
+}
+
 // policyFile is a Policy as a file.
 //
 //	alpha: 0.05

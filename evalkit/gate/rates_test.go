@@ -163,7 +163,7 @@ func TestNoLossFailsRarely(t *testing.T) {
 	}
 	for name, w := range map[string]world{
 		"five strategies":                {questions: 60, strategies: 5, question: 0.3},
-		"questions of ten documents":      {questions: 60, strategies: 1, documents: 10, question: 0.3, document: 0.3},
+		"questions of ten documents":     {questions: 60, strategies: 1, documents: 10, question: 0.3, document: 0.3},
 		"five strategies, ten documents": {questions: 60, strategies: 5, documents: 10, question: 0.3, document: 0.3},
 	} {
 		for _, s := range meanings {

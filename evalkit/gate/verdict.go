@@ -61,10 +61,7 @@ type Options struct {
 
 // Decide holds a candidate against a baseline. What cannot be compared is an error.
 func Decide(baseline, candidate compare.Input, p Policy, o Options) (*Verdict, error) {
-	co := compare.Options{Level: 1 - p.Alpha, Seed: p.Seed}
-	for _, r := range p.Rules {
-		co.Measures = append(co.Measures, r.Measure)
-	}
+	co := compare.Options{Level: 1 - p.Alpha, Seed: p.Seed, Measures: p.Measures()}
 	var loaded []*compare.Loaded
 	for _, in := range []compare.Input{baseline, candidate} {
 		l, err := compare.Load(in, co)

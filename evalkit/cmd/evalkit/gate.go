@@ -36,13 +36,15 @@ would be needed), 2 bad input or data that cannot be compared.
 A policy file names metrics and margins:
 
   alpha: 0.05
-  significant: fail      # or pass: only the margin decides
+  significant: beyond    # the margin; fail: however small; pass: only the margin decides
   metrics:
     - {metric: recall+, margin: 0.02}
     - {metric: context_tokens+, margin: 10%}
+  strategies: [markdown(size=200)]   # default: all
   seconds: 50%           # growth of the run's time; one measurement, no test
 
-Without one: recall+ 0.02, full_evidence+ 0.03, context_tokens+ 10 %.`,
+Without one: recall+ 0.02, full_evidence+ 0.03, context_tokens+ 10 %. A loss counts
+only if it holds after Holm's correction over all checks, and for whole documents.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runGate(cmd, f) },
 	}
@@ -115,10 +117,7 @@ func runGate(cmd *cobra.Command, f gateFlags) error {
 
 // gatePage writes the Compare page of the policy's metrics.
 func gatePage(w io.Writer, baseline, candidate compare.Input, p gate.Policy) error {
-	o := compare.Options{Level: 1 - p.Alpha, Seed: p.Seed}
-	for _, r := range p.Rules {
-		o.Measures = append(o.Measures, r.Measure)
-	}
+	o := compare.Options{Level: 1 - p.Alpha, Seed: p.Seed, Measures: p.Measures()}
 	study, err := report.NewStudy([]compare.Input{baseline, candidate}, compare.Margin, o)
 	if err != nil {
 		return err
@@ -156,18 +155,12 @@ func baselineSave(name, short string, replace bool) *cobra.Command {
 		Long: short + `.
 
 The file holds the summary, every question's values of the policy's metrics and
-the fingerprints, a line each, for version control. The reason is recorded in it.`,
+the fingerprints, a line each, for version control. The reason is recorded in it.
+Without a policy, update keeps the metrics that the file has.`,
 		Args: cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if reason == "" {
 				return usage(fmt.Errorf("baseline %s: say why with --reason; it is recorded", name))
-			}
-			p := gate.DefaultPolicy()
-			if policy != "" {
-				var err error
-				if p, err = gate.ReadPolicy(policy); err != nil {
-					return usage(err)
-				}
 			}
 			_, err := os.Stat(args[1])
 			switch {
@@ -176,13 +169,17 @@ the fingerprints, a line each, for version control. The reason is recorded in it
 			case err != nil && replace:
 				return usage(fmt.Errorf("baseline update: %w", err))
 			}
+			old := ""
+			if replace {
+				old = args[1]
+			}
+			measures, err := baselineMeasures(policy, old)
+			if err != nil {
+				return usage(fmt.Errorf("baseline %s: %w", name, err))
+			}
 			x, err := store.Open(results, args[0])
 			if err != nil {
 				return usage(err)
-			}
-			var measures []compare.Measure
-			for _, r := range p.Rules {
-				measures = append(measures, r.Measure)
 			}
 			n, err := replaceFile(args[1], func(w io.Writer) error { return gate.Save(w, x, reason, measures) })
 			if err != nil {
@@ -196,6 +193,26 @@ the fingerprints, a line each, for version control. The reason is recorded in it
 	c.Flags().StringVar(&reason, "reason", "", "why this state is the one to hold on to (needed)")
 	c.Flags().StringVar(&policy, "policy", "", "policy file; its metrics are kept")
 	return c
+}
+
+// baselineMeasures are those of a policy file, else of the old baseline, else of
+// the default policy.
+func baselineMeasures(policy, old string) ([]compare.Measure, error) {
+	p := gate.DefaultPolicy()
+	switch {
+	case policy != "":
+		var err error
+		if p, err = gate.ReadPolicy(policy); err != nil {
+			return nil, err
+		}
+	case old != "":
+		b, err := gate.ReadBaseline(old)
+		if err != nil {
+			return nil, fmt.Errorf("%w; or name the metrics with --policy", err)
+		}
+		return b.Measures, nil
+	}
+	return p.Measures(), nil
 }
 
 func baselineShow() *cobra.Command {
