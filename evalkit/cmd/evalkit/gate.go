@@ -71,15 +71,15 @@ func runGate(cmd *cobra.Command, f gateFlags) error {
 			return usage(err)
 		}
 	}
-	baseline, reason, err := openBaseline(f.results, f.baseline)
+	baseline, reason, err := openBaseline(cmd, f.results, f.baseline)
 	if err != nil {
 		return usage(err)
 	}
-	candidates, err := openAll(f.results, []string{f.candidate})
+	candidate, err := openStored(cmd, f.results, f.candidate)
 	if err != nil {
-		return err
+		return usage(err)
 	}
-	v, err := gate.Decide(baseline, candidates[0], policy, gate.Options{ChangedData: f.changed})
+	v, err := gate.Decide(baseline, candidate, policy, gate.Options{ChangedData: f.changed})
 	if err != nil {
 		return usage(err)
 	}
@@ -91,7 +91,7 @@ func runGate(cmd *cobra.Command, f gateFlags) error {
 		{f.markdown, v.Markdown},
 		{f.junit, v.JUnit},
 		{f.json, func(w io.Writer) error { return printJSON(w, v) }},
-		{f.html, func(w io.Writer) error { return gatePage(w, baseline, candidates[0], policy) }},
+		{f.html, func(w io.Writer) error { return gatePage(w, baseline, candidate, policy) }},
 	} {
 		if out.path == "" {
 			continue
@@ -126,7 +126,7 @@ func gatePage(w io.Writer, baseline, candidate compare.Input, p gate.Policy) err
 }
 
 // openBaseline opens a file, or else the Experiment of that id.
-func openBaseline(results, name string) (in compare.Input, reason string, err error) {
+func openBaseline(cmd *cobra.Command, results, name string) (in compare.Input, reason string, err error) {
 	if info, err := os.Stat(name); err == nil && !info.IsDir() {
 		b, err := gate.ReadBaseline(name)
 		if err != nil {
@@ -134,11 +134,22 @@ func openBaseline(results, name string) (in compare.Input, reason string, err er
 		}
 		return compare.Input{ID: b.ID, Source: b}, b.Reason, nil
 	}
-	x, err := store.Open(results, name)
-	if err != nil {
-		return in, "", fmt.Errorf("baseline %q: neither a file nor: %w", name, err)
+	if in, err = openStored(cmd, results, name); err != nil {
+		err = fmt.Errorf("baseline %q: neither a file nor: %w", name, err)
 	}
-	return compare.Input{ID: x.Record.ID, Source: x}, "", nil
+	return in, "", err
+}
+
+// openStored opens an Experiment and says what of it cannot be read.
+func openStored(cmd *cobra.Command, results, id string) (compare.Input, error) {
+	x, err := store.Open(results, id)
+	if err != nil {
+		return compare.Input{}, err
+	}
+	for _, n := range x.Notices {
+		fmt.Fprintln(cmd.ErrOrStderr(), "warning:", n)
+	}
+	return compare.Input{ID: x.Record.ID, Source: x}, nil
 }
 
 func baselineCommand() *cobra.Command {
@@ -169,9 +180,9 @@ Without a policy, update keeps the metrics that the file has.`,
 			case err != nil && replace:
 				return usage(fmt.Errorf("baseline update: %w", err))
 			}
-			old := ""
+			old, write := "", createFile
 			if replace {
-				old = args[1]
+				old, write = args[1], replaceFile
 			}
 			measures, err := baselineMeasures(policy, old)
 			if err != nil {
@@ -181,9 +192,9 @@ Without a policy, update keeps the metrics that the file has.`,
 			if err != nil {
 				return usage(err)
 			}
-			n, err := replaceFile(args[1], func(w io.Writer) error { return gate.Save(w, x, reason, measures) })
+			n, err := write(args[1], func(w io.Writer) error { return gate.Save(w, x, reason, measures) })
 			if err != nil {
-				return err
+				return fmt.Errorf("baseline %s: %w", name, err)
 			}
 			fmt.Fprintf(cmd.OutOrStdout(), "%s: %s, %d strategies, %d questions, %d kB\n", args[1], x.Record.ID, len(x.Record.Effective), x.Record.Dataset.Queries, n/1000)
 			return nil
@@ -193,6 +204,17 @@ Without a policy, update keeps the metrics that the file has.`,
 	c.Flags().StringVar(&reason, "reason", "", "why this state is the one to hold on to (needed)")
 	c.Flags().StringVar(&policy, "policy", "", "policy file; its metrics are kept")
 	return c
+}
+
+// createFile writes a file that must not exist. It gets its name when it is
+// closed, and of several writers one.
+func createFile(path string, write func(io.Writer) error) (int64, error) {
+	part := fmt.Sprintf("%s.%d", path, os.Getpid())
+	n, err := replaceFile(part, write)
+	if err != nil {
+		return 0, err
+	}
+	return n, errors.Join(os.Link(part, path), os.Remove(part))
 }
 
 // baselineMeasures are those of a policy file, else of the old baseline, else of
