@@ -157,9 +157,9 @@ func TestNeededQuestionsAreEnough(t *testing.T) {
 // TestNoLossFailsRarely: an unchanged candidate fails at most 5 %, over all
 // tests of the policy together, and where questions share documents.
 func TestNoLossFailsRarely(t *testing.T) {
-	n, meanings := 60, []Significant{SignificantBeyond}
+	n, limit, meanings := 60, 0.05+2*0.028, []Significant{SignificantBeyond} // two standard errors
 	if os.Getenv("EVALKIT_LONG") != "" {
-		n, meanings = 1000, append(meanings, SignificantPasses, SignificantFails)
+		n, limit, meanings = 1000, 0.05, append(meanings, SignificantPasses, SignificantFails)
 	}
 	for name, w := range map[string]world{
 		"five strategies":                {questions: 60, strategies: 5, question: 0.3},
@@ -168,7 +168,7 @@ func TestNoLossFailsRarely(t *testing.T) {
 	} {
 		for _, s := range meanings {
 			t.Run(name+" "+string(s), func(t *testing.T) {
-				assert.LessOrEqual(t, rates(t, w, policyOf(0, s), n)[Fail], 0.05)
+				assert.LessOrEqual(t, rates(t, w, policyOf(0, s), n)[Fail], limit)
 			})
 		}
 	}

@@ -120,6 +120,8 @@ func TestHO_RUN_01_KilledRunGoesOn(t *testing.T) {
 
 	b.run("run", "run.yaml", "--no-cache", "--results", "whole", "--quiet", "--workers", "8")
 	assert.Equal(t, b.tables("whole"), b.tables("killed"))
+	b.run("baseline", "save", "run-window-1-1", "whole.jsonl", "--results", "whole", "--reason", "not killed")
+	assert.Contains(t, b.run("gate", "--baseline", "whole.jsonl", "--candidate", "run-window-1-1", "--results", "killed"), "PASS")
 	assert.Contains(t, b.run("run", "run.yaml", "--cache", "cache", "--results", "killed", "--quiet"), "0 new, 2 stored before")
 }
 
