@@ -163,10 +163,7 @@ func (c Chunk) ID() ChunkID { return ChunkID{c.Doc, c.Index} }
 // Passages returns the texts to index and embed for c, one per unit, each
 // after the Header and a line feed if there is one. It is never empty.
 func (c Chunk) Passages() []string {
-	units := c.Units
-	if units == nil {
-		units = []Span{c.Span}
-	}
+	units := c.units()
 	out := make([]string, len(units))
 	for i, u := range units {
 		out[i] = c.Text[u.Start-c.Span.Start : u.End-c.Span.Start]
@@ -175,6 +172,13 @@ func (c Chunk) Passages() []string {
 		}
 	}
 	return out
+}
+
+func (c Chunk) units() []Span {
+	if c.Units == nil {
+		return []Span{c.Span}
+	}
+	return c.Units
 }
 
 // A QueryID names a Query.
