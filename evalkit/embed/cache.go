@@ -195,7 +195,16 @@ func (c *Cache) fetch(ctx context.Context, kind evalkit.TextKind, texts []string
 	if err != nil {
 		return err
 	}
-	if err := checkAnswer(got, len(texts)); err != nil {
+	keys := make([]key, len(texts))
+	for i, t := range texts {
+		keys[i] = keyOf(kind, t)
+	}
+	return c.store(keys, got, have)
+}
+
+// store adds the rows of an answer to have, and keeps them.
+func (c *Cache) store(keys []key, got evalkit.Vectors, have map[key][]float32) error {
+	if err := checkAnswer(got, len(keys)); err != nil {
 		return fmt.Errorf("embedder %q: %w", c.inner, err)
 	}
 	c.mu.Lock()
@@ -204,14 +213,13 @@ func (c *Cache) fetch(ctx context.Context, kind evalkit.TextKind, texts []string
 		return fmt.Errorf("embedder %q: vectors of %d dimensions, stored ones have %d", c.inner, got.Dim, c.dim)
 	}
 	c.dim = got.Dim
-	for i, t := range texts {
-		k := keyOf(kind, t)
+	for i, k := range keys {
 		have[k] = got.Row(i)
 		if _, ok := c.stored[k]; !ok { // another goroutine may have been first
 			c.stored[k] = place{nil, c.fresh.add(k, got.Row(i))}
 		}
 	}
-	if len(c.fresh.keys) >= segmentRows || len(texts) >= batchRows {
+	if len(c.fresh.keys) >= segmentRows || len(keys) >= batchRows {
 		return c.flush()
 	}
 	return nil
