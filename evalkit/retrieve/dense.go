@@ -30,17 +30,11 @@ const (
 
 func newDense(ctx context.Context, e evalkit.Embedder, c *corpus) (*denseIndex, error) {
 	x := &denseIndex{corpus: c, embedder: e, model: e.String()}
-	texts := make([]string, 0, min(batchSize, c.passages()))
-	err := c.each(func(p int, text string) error {
-		texts = append(texts, text)
-		if len(texts) < batchSize && p+1 < c.passages() {
-			return nil
-		}
-		err := x.fill(ctx, p+1-len(texts), texts)
-		texts = texts[:0]
-		return err
-	})
-	if err != nil {
+	fill := x.fillPassages
+	if inContext, ok := e.(evalkit.ContextEmbedder); ok {
+		fill = func(ctx context.Context) error { return x.fillDocuments(ctx, inContext) }
+	}
+	if err := fill(ctx); err != nil {
 		return nil, err
 	}
 	for i := range c.chunks {
@@ -55,28 +49,69 @@ func newDense(ctx context.Context, e evalkit.Embedder, c *corpus) (*denseIndex, 
 	return x, nil
 }
 
-// fill embeds the passages from the given one on, straight into their rows.
+// fillPassages embeds the passages, each on its own.
+func (x *denseIndex) fillPassages(ctx context.Context) error {
+	c := x.corpus
+	texts := make([]string, 0, min(batchSize, c.passages()))
+	return c.each(func(p int, text string) error {
+		texts = append(texts, text)
+		if len(texts) < batchSize && p+1 < c.passages() {
+			return nil
+		}
+		err := ctx.Err()
+		if err == nil {
+			var got evalkit.Vectors
+			if got, err = x.embedder.Embed(ctx, evalkit.Passage, texts); err == nil {
+				err = x.put(p+1-len(texts), len(texts), got)
+			}
+		}
+		texts = texts[:0]
+		return err
+	})
+}
+
+// fillDocuments embeds the passages as parts of their documents.
+func (x *denseIndex) fillDocuments(ctx context.Context, e evalkit.ContextEmbedder) error {
+	var texts []evalkit.Parted
+	n, from := 0, 0
+	for lo, chunks := 0, x.corpus.chunks; lo < len(chunks); {
+		_, hi := x.corpus.of(chunks[lo].Doc)
+		texts = append(texts, evalkit.Rejoin(chunks[lo:hi]))
+		n += x.corpus.start(hi) - x.corpus.start(lo)
+		lo = hi
+		if n < batchSize && hi < len(chunks) {
+			continue
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		got, err := e.EmbedParts(ctx, texts)
+		if err == nil {
+			err = x.put(from, n, got)
+		}
+		if err != nil {
+			return err
+		}
+		texts, from, n = nil, from+n, 0
+	}
+	return nil
+}
+
+// put sets the rows of n passages from the given one on.
 //
 // Note: what the embedder returned is garbage at once. Beside an index of a
 // gigabyte the collector would let another gigabyte of it pile up, so it is
 // asked to run each time that an eighth of the index is filled.
-func (x *denseIndex) fill(ctx context.Context, from int, texts []string) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	got, err := x.embedder.Embed(ctx, evalkit.Passage, texts)
-	if err != nil {
-		return err
-	}
+func (x *denseIndex) put(from, n int, got evalkit.Vectors) error {
 	if from == 0 {
 		x.rows.Dim = got.Dim
 		x.rows.Data = make([]float32, x.corpus.passages()*got.Dim)
 	}
-	if err := x.fits(got, len(texts), "passages"); err != nil {
+	if err := x.fits(got, n, "passages"); err != nil {
 		return err
 	}
 	copy(x.rows.Data[from*got.Dim:], got.Data)
-	for i := range texts {
+	for i := range n {
 		if err := x.rows.checkUnit(from + i); err != nil {
 			return fmt.Errorf("dense: chunk %v: embedder %q: %w", x.corpus.chunks[x.corpus.owner(from+i)].ID(), x.model, err)
 		}
