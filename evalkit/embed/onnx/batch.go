@@ -18,22 +18,22 @@ const (
 	batchTokens = 512
 )
 
-// compute returns one pooled vector per window.
-func (m *Model) compute(ctx context.Context, s *session, all []window) ([][]float32, error) {
+// compute calls take with the place of each window in all and what the model
+// makes of it, one vector per token; from several goroutines, in any order.
+func (m *Model) compute(ctx context.Context, s *session, all []window, take func(i int, hidden []float32)) error {
 	batches := batchesOf(all)
-	out := make([][]float32, len(all))
 	errs := make([]error, len(batches))
 	var failed atomic.Bool
 	err := parallel(ctx, len(batches), func(i int) {
 		if failed.Load() {
 			return
 		}
-		errs[i] = m.batch(s, all, batches[i], out)
+		errs[i] = m.batch(s, all, batches[i], take)
 		if errs[i] != nil {
 			failed.Store(true)
 		}
 	})
-	return out, first(err, errs)
+	return first(err, errs)
 }
 
 // first returns err, or else the first of errs: thousands may say the same.
@@ -65,7 +65,7 @@ func batchesOf(all []window) [][]int {
 	return out
 }
 
-func (m *Model) batch(s *session, all []window, batch []int, out [][]float32) error {
+func (m *Model) batch(s *session, all []window, batch []int, take func(int, []float32)) error {
 	var ids []int32
 	for _, w := range batch {
 		ids = append(ids, all[w].ids...)
@@ -79,7 +79,7 @@ func (m *Model) batch(s *session, all []window, batch []int, out [][]float32) er
 		return fmt.Errorf("the model gives %d numbers for %d tokens: want %d each", size, len(all[batch[0]].ids), dim)
 	}
 	for i, w := range batch {
-		out[w] = m.pool(hidden[i*size : (i+1)*size])
+		take(w, hidden[i*size:(i+1)*size])
 	}
 	return nil
 }
@@ -91,12 +91,21 @@ func (m *Model) pool(hidden []float32) []float32 {
 		return slices.Clone(hidden[:dim])
 	}
 	sum := make([]float64, dim)
-	for i, x := range hidden {
-		sum[i%dim] += float64(x)
+	addRows(sum, hidden)
+	return meanOf(sum, len(hidden)/dim)
+}
+
+// addRows adds rows of len(sum) numbers.
+func addRows(sum []float64, rows []float32) {
+	for i, x := range rows {
+		sum[i%len(sum)] += float64(x)
 	}
-	out := make([]float32, dim)
+}
+
+func meanOf(sum []float64, n int) []float32 {
+	out := make([]float32, len(sum))
 	for i, x := range sum {
-		out[i] = float32(x / float64(len(hidden)/dim))
+		out[i] = float32(x / float64(n))
 	}
 	return out
 }
@@ -112,16 +121,24 @@ func join(v evalkit.Vectors, all []window, pooled [][]float32) error {
 				sum[d] += float64(x) * float64(len(all[i].ids))
 			}
 		}
-		square := 0.0
-		for _, x := range sum {
-			square += x * x
+		if err := normalize(v.Row(text), sum); err != nil {
+			return fmt.Errorf("text %d: %w", text, err)
 		}
-		if square == 0 || math.IsInf(square, 0) || math.IsNaN(square) {
-			return fmt.Errorf("text %d: the model gives a vector of length %v", text, math.Sqrt(square))
-		}
-		for d, x := range sum {
-			v.Row(text)[d] = float32(x / math.Sqrt(square))
-		}
+	}
+	return nil
+}
+
+// normalize sets row to sum with length 1.
+func normalize(row []float32, sum []float64) error {
+	square := 0.0
+	for _, x := range sum {
+		square += x * x
+	}
+	if square == 0 || math.IsInf(square, 0) || math.IsNaN(square) {
+		return fmt.Errorf("the model gives a vector of length %v", math.Sqrt(square))
+	}
+	for d, x := range sum {
+		row[d] = float32(x / math.Sqrt(square))
 	}
 	return nil
 }

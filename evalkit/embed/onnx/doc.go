@@ -11,6 +11,11 @@
 // texts stand beside it and however many cores there are. Another release of
 // onnxruntime, or another kind of processor, may differ in the last bits.
 //
+// # Late chunking
+//
+// Under late=true the model reads whole documents, and a chunk's vector is pooled
+// from those of its tokens; see Late.
+//
 // # What differs from sentence-transformers
 //
 // A text without a token (blank, or control characters only) has an all-zero

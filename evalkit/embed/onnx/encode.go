@@ -52,18 +52,42 @@ func newEncoder(vocab string, cased bool) (*encoder, error) {
 // encode returns the ids of text, without [CLS] and [SEP] around them.
 func (e *encoder) encode(text string) []int32 {
 	var ids []int32
-	for text != "" {
-		at, name := e.nextSpecial(text)
-		for _, id := range e.pieces.Encode(text[:at]) {
-			ids = append(ids, int32(id))
+	e.walk(text, func(_ int, plain, special string) { ids = e.appendIDs(ids, plain, special) })
+	return ids
+}
+
+// locate returns the ids of text, and the byte at which each starts.
+func (e *encoder) locate(text string) (ids []int32, starts []int) {
+	e.walk(text, func(at int, plain, special string) {
+		ids = e.appendIDs(ids, plain, special)
+		for _, s := range e.pieces.Starts(nil, plain) {
+			starts = append(starts, at+s)
 		}
-		if name == "" {
-			break
+		if special != "" {
+			starts = append(starts, at+len(plain))
 		}
-		ids = append(ids, e.special[name])
-		text = text[at+len(name):]
+	})
+	return ids, starts
+}
+
+func (e *encoder) appendIDs(ids []int32, plain, special string) []int32 {
+	for _, id := range e.pieces.Encode(plain) {
+		ids = append(ids, int32(id))
+	}
+	if special != "" {
+		ids = append(ids, e.special[special])
 	}
 	return ids
+}
+
+// walk calls f with each stretch of text without a special token, where it
+// starts, and the special token after it, empty at the end.
+func (e *encoder) walk(text string, f func(at int, plain, special string)) {
+	for at := 0; at < len(text); {
+		n, special := e.nextSpecial(text[at:])
+		f(at, text[at:at+n], special)
+		at += n + len(special)
+	}
 }
 
 // nextSpecial returns the first special token of text and where it starts, or

@@ -39,13 +39,16 @@ func Open(settings evalkit.Expr) (evalkit.Embedder, error) {
 		return nil, err
 	}
 	m, err := New(s)
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
+	case s.Late:
+		return Late{m}, nil
 	}
 	return m, nil
 }
 
-// New is Open for a Spec.
+// New is Open for a Spec; what Late adds is the type of that name.
 func New(s Spec) (*Model, error) {
 	if err := runnable(); err != nil {
 		return nil, err
@@ -68,6 +71,9 @@ func New(s Spec) (*Model, error) {
 	if s.Pooling != "" {
 		m.pooling = s.Pooling
 	}
+	if s.Late && m.pooling != poolMean {
+		return nil, fmt.Errorf("late: pools the tokens of a chunk by mean, and the model's pooling is %s", m.pooling)
+	}
 	if limit := m.export.config.MaxPositions; limit > 0 && m.window > limit {
 		return nil, fmt.Errorf("window: %d is more than the %d positions of the model", m.window, limit)
 	}
@@ -83,6 +89,9 @@ func (m *Model) digest() (string, error) {
 	h := sha256.New()
 	s := m.spec
 	fmt.Fprintf(h, "onnx %d %d %s %s %q %q\n%s\n", graphVersion, m.window, m.pooling, s.Long, s.QueryPrefix, s.PassagePrefix, m.encoder.pieces.Fingerprint())
+	if s.Late {
+		fmt.Fprintln(h, "late")
+	}
 	for _, path := range m.export.weights {
 		f, err := os.Open(path)
 		if err != nil {
@@ -115,7 +124,8 @@ func (m *Model) Embed(ctx context.Context, kind evalkit.TextKind, texts []string
 	if err != nil {
 		return evalkit.Vectors{}, fmt.Errorf("embedder %q: %w", m, err)
 	}
-	pooled, err := m.compute(ctx, s, all)
+	pooled := make([][]float32, len(all))
+	err = m.compute(ctx, s, all, func(i int, hidden []float32) { pooled[i] = m.pool(hidden) })
 	if err != nil {
 		return evalkit.Vectors{}, fmt.Errorf("embedder %q: %w", m, err)
 	}

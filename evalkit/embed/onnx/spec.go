@@ -30,12 +30,15 @@ type Spec struct {
 	Long          string // Cut, Error or Split
 	QueryPrefix   string // put before every query, as it stands
 	PassagePrefix string // put before every passage, as it stands
+	// Late embeds a passage as a part of its document; see Late.
+	Late bool
 }
 
 // ParseSpec reads an embedder; ParseSpec(s.String()) is s:
 //
 //	onnx(model=all-MiniLM-L6-v2)
 //	onnx(model="./exports/e5-small",window=512,pooling=mean,long=cut,query_prefix="query: ",passage_prefix="passage: ")
+//	onnx(model=all-MiniLM-L6-v2,late=true)
 //	minilm                          onnx(model=all-MiniLM-L6-v2)
 func ParseSpec(s string) (Spec, error) {
 	e, err := evalkit.ParseExpr(s)
@@ -63,6 +66,7 @@ func specOf(e evalkit.Expr) (Spec, error) {
 		Long:          set.Enum("long", Cut, Cut, Error, Split),
 		QueryPrefix:   set.String("query_prefix", ""),
 		PassagePrefix: set.String("passage_prefix", ""),
+		Late:          set.Bool("late", false),
 	}
 	switch err := set.Err(); {
 	case err != nil:
@@ -96,6 +100,9 @@ func (s Spec) String() string {
 	}
 	if s.PassagePrefix != "" {
 		add("passage_prefix", strconv.Quote(s.PassagePrefix))
+	}
+	if s.Late {
+		add("late", "true")
 	}
 	return e.String()
 }
