@@ -3,6 +3,7 @@ package wire
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -48,4 +49,44 @@ func TestLabOpensEmbeddersOfOtherPackages(t *testing.T) {
 
 	require.NoError(t, lab.Close())
 	assert.Equal(t, 1, closed)
+}
+
+// inContext is an embedder that reads documents.
+type inContext struct{ closable }
+
+func (inContext) EmbedParts(_ context.Context, texts []evalkit.Parted) (evalkit.Vectors, error) {
+	v := evalkit.Vectors{Dim: 1}
+	for _, t := range texts {
+		for range t.Parts {
+			v.Data = append(v.Data, 1)
+		}
+	}
+	return v, nil
+}
+
+func (inContext) UnreadParts(texts []evalkit.Parted) string {
+	if len(texts) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d documents, the last one %q", len(texts), texts[len(texts)-1].Text)
+}
+
+func TestContextEmbedderStaysOneBehindTheCache(t *testing.T) {
+	lab := &Lab{CacheDir: t.TempDir(), Embedders: []EmbedderKind{
+		{"mine", func(evalkit.Expr) (evalkit.Embedder, error) { return inContext{closable{new(int)}}, nil }},
+	}}
+	gs, err := groups(t, lab, "strategies: [page]\nembedder: mine\nretriever: dense\n")
+	require.NoError(t, err)
+	assert.Implements(t, (*evalkit.ContextEmbedder)(nil), gs[0].Embedder)
+	warnings := gs[0].Setup.Inspect([]evalkit.Chunk{
+		{Doc: "a", Span: evalkit.Span{Start: 0, End: 3}, Text: "one", Header: "title"},
+		{Doc: "a", Index: 1, Span: evalkit.Span{Start: 4, End: 7}, Text: "two"},
+		{Doc: "b", Span: evalkit.Span{Start: 0, End: 3}, Text: "sea"},
+	})
+	assert.Equal(t, []string{
+		`2 documents, the last one "sea"`,
+		"the headers of 1 of 3 chunks are not embedded: under late chunking the document is the context",
+	}, warnings)
+	assert.Empty(t, gs[0].Setup.Inspect(nil))
+	require.NoError(t, lab.Close())
 }

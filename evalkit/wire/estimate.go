@@ -9,7 +9,6 @@ import (
 	"github.com/chunkeval/chunkeval/evalkit"
 	"github.com/chunkeval/chunkeval/evalkit/answer"
 	"github.com/chunkeval/chunkeval/evalkit/chunk"
-	"github.com/chunkeval/chunkeval/evalkit/embed"
 	"github.com/chunkeval/chunkeval/evalkit/llm"
 )
 
@@ -91,7 +90,7 @@ func (e *estimating) group(ctx context.Context, g *Group) error {
 
 // plain returns the embedder behind a cache.
 func plain(e evalkit.Embedder) evalkit.Embedder {
-	if c, ok := e.(*embed.Cache); ok {
+	if c, ok := e.(interface{ Inner() evalkit.Embedder }); ok {
 		return c.Inner()
 	}
 	return e

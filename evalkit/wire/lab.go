@@ -337,7 +337,7 @@ func (l *Lab) embedderFor(ds *evalkit.Dataset, a evalkit.Analyzer, seed int) fun
 				return nil, err
 			}
 			l.caches = append(l.caches, cache)
-			e = cache
+			e = cache.Embedder()
 		}
 		if l.embedders == nil {
 			l.embedders = map[string]evalkit.Embedder{}
