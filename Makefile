@@ -55,7 +55,7 @@ lint: ## gofumpt, staticcheck and go fix, at the versions pinned in scripts/tool
 	@test -z "$$($(GO) fix -diff ./...)" || { echo "go fix: run it"; exit 1; }
 
 .PHONY: readers
-readers: bin/evalkit ## read stored Parquet with DuckDB and pyarrow
+readers: bin/evalkit ## read stored Parquet with DuckDB and pyarrow, and JUnit with junitparser
 	@scripts/check_readers.sh
 
 .PHONY: jupyter

@@ -31,10 +31,16 @@ func (v *Verdict) Text(w io.Writer) error {
 	}
 	fmt.Fprintln(w, "\nquestions that lost most:")
 	for _, r := range v.Regressed {
-		fmt.Fprintf(w, "\n%s  %s\n  %s  %s %.3g → %.3g\n", r.Query, r.Question, r.Strategy, r.Metric, r.Baseline, r.Value)
-		io.WriteString(w, tree(r.Response, "  "))
+		if _, err := io.WriteString(w, r.text()); err != nil {
+			return err
+		}
 	}
 	return nil
+}
+
+// text tells of a question, with its tree.
+func (r Regressed) text() string {
+	return fmt.Sprintf("\n%s  %s\n  %s  %s %.3g → %.3g\n%s", r.Query, r.Question, r.Strategy, r.Metric, r.Baseline, r.Value, tree(r.Response, "  "))
 }
 
 // delta prints the difference, its interval and the corrected p of a check.
@@ -156,13 +162,20 @@ type message struct {
 }
 
 // JUnit writes the verdict as JUnit XML: a check is a test case, one that is
-// inconclusive is skipped.
+// inconclusive is skipped. The questions that lost most stand with their check,
+// and in the output of the suite with all the rest.
 func (v *Verdict) JUnit(w io.Writer) error {
 	s := testSuite{Name: "evalkit gate " + v.Candidate, Tests: len(v.Checks)}
 	for _, k := range v.Checks {
 		c := testCase{Class: clean(k.Strategy), Name: clean(k.Metric)}
 		delta, interval, p := k.delta()
-		m := &message{Text: clean(k.Text), Body: fmt.Sprintf("baseline %s, candidate %s, Δ %s %s, p %s, margin %.4g", number(k.Baseline), number(k.Value), delta, interval, p, k.Margin)}
+		body := fmt.Sprintf("baseline %s, candidate %s, Δ %s %s, p %s, margin %.4g\n", number(k.Baseline), number(k.Value), delta, interval, p, k.Margin)
+		for _, r := range v.Regressed {
+			if r.Strategy == k.Strategy && r.Metric == k.Metric {
+				body += r.text()
+			}
+		}
+		m := &message{Text: clean(k.Text), Body: clean(body)}
 		switch k.State {
 		case Fail:
 			c.Failure = m
