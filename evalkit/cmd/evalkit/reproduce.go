@@ -4,8 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"path/filepath"
+	"slices"
 	"strings"
+	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -21,7 +24,8 @@ func reproduceCommand() *cobra.Command {
 		Use:   "reproduce FILE…",
 		Short: "Run configurations and hold their numbers to what is expected",
 		Long: `Run the configuration that each FILE names and compare its numbers with those
-expected there: OK, OK within tolerance, or FAIL. Exit status 1 if any fails.
+expected there: OK, OK within tolerance, or FAIL, per number and per metric. Exit
+status 1 if any fails.
 
 --update writes the numbers of this run into the files instead: say in
 reports/CHANGES.md what moved them. --page writes the page that shows them.`,
@@ -82,7 +86,40 @@ func reproduce(cmd *cobra.Command, path string, f runFlags, update bool) (failed
 		}
 	}
 	p.f("%s: %d OK, %d OK within tolerance, %d FAIL\n", path, counts["OK"], counts["OK within tolerance"], counts["FAIL"])
+	if p.err == nil {
+		p.err = printByMetric(p.w, outcomes)
+	}
 	return counts["FAIL"], p.err
+}
+
+// printByMetric prints the worst outcome of every metric.
+func printByMetric(w io.Writer, outcomes []gate.Outcome) error {
+	type tally struct {
+		worst   string
+		numbers int
+		off     float64
+	}
+	badness := []string{"OK", "OK within tolerance", "FAIL"}
+	metrics, of := []string{}, map[string]*tally{}
+	for _, o := range outcomes {
+		t := of[o.Metric]
+		if t == nil {
+			t = &tally{worst: "OK"}
+			metrics, of[o.Metric] = append(metrics, o.Metric), t
+		}
+		t.numbers++
+		if slices.Index(badness, o.Text) > slices.Index(badness, t.worst) {
+			t.worst = o.Text
+		}
+		if o.Got != nil {
+			t.off = max(t.off, math.Abs(*o.Got-o.Value))
+		}
+	}
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, m := range metrics {
+		fmt.Fprintf(tw, "  %s\t%s\t%d numbers\tlargest difference %.1g\n", of[m].worst, m, of[m].numbers, of[m].off)
+	}
+	return tw.Flush()
 }
 
 // resultsOf runs a configuration and returns the overviews of its Experiments.
