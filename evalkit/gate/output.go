@@ -20,7 +20,7 @@ func (v *Verdict) Text(w io.Writer) error {
 	fmt.Fprintln(tw, "state\tstrategy\tmetric\tbaseline\tcandidate\tΔ\tinterval\tp\tmargin\twhy")
 	for _, k := range v.Checks {
 		delta, interval, p := k.delta()
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%.4g\t%s\n", k.State, k.Strategy, k.Metric, number(k.Baseline), number(k.Value), delta, interval, p, k.Margin, k.Text)
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", k.State, k.Strategy, k.Metric, number(k.Baseline), number(k.Value), delta, interval, p, k.margin(), k.Text)
 	}
 	if err := tw.Flush(); err != nil {
 		return err
@@ -57,6 +57,14 @@ func (k Check) delta() (delta, interval, p string) {
 		p = pvalue(*k.Delta.Holm)
 	}
 	return
+}
+
+// margin prints the margin of what has one.
+func (k Check) margin() string {
+	if k.Baseline == nil {
+		return "–"
+	}
+	return fmt.Sprintf("%.4g", k.Margin)
 }
 
 func number(v *float64) string {
@@ -111,7 +119,7 @@ func (v *Verdict) Markdown(w io.Writer) error {
 	b.WriteString("| | strategy | metric | baseline | candidate | Δ | interval | p | margin | |\n|---|---|---|--:|--:|--:|---|--:|--:|---|\n")
 	for _, k := range v.Checks {
 		delta, interval, p := k.delta()
-		fmt.Fprintf(&b, "| %s %s | `%s` | %s | %s | %s | %s | %s | %s | %.4g | %s |\n", mark[k.State], k.State, cell(k.Strategy), cell(k.Metric), number(k.Baseline), number(k.Value), delta, interval, p, k.Margin, cell(k.Text))
+		fmt.Fprintf(&b, "| %s %s | `%s` | %s | %s | %s | %s | %s | %s | %s | %s |\n", mark[k.State], k.State, cell(k.Strategy), cell(k.Metric), number(k.Baseline), number(k.Value), delta, interval, p, k.margin(), cell(k.Text))
 	}
 	fmt.Fprintf(&b, "\n%s; intervals %.0f %%.\n", v.Family, 100*v.Family.Level)
 	if len(v.Regressed) > 0 {
@@ -169,7 +177,7 @@ func (v *Verdict) JUnit(w io.Writer) error {
 	for _, k := range v.Checks {
 		c := testCase{Class: clean(k.Strategy), Name: clean(k.Metric)}
 		delta, interval, p := k.delta()
-		body := fmt.Sprintf("baseline %s, candidate %s, Δ %s %s, p %s, margin %.4g\n", number(k.Baseline), number(k.Value), delta, interval, p, k.Margin)
+		body := fmt.Sprintf("baseline %s, candidate %s, Δ %s %s, p %s, margin %s\n", number(k.Baseline), number(k.Value), delta, interval, p, k.margin())
 		for _, r := range v.Regressed {
 			if r.Strategy == k.Strategy && r.Metric == k.Metric {
 				body += r.text()
