@@ -98,11 +98,13 @@ func TestAtBudgets(t *testing.T) {
 	all := trial.Handbook(t, "strategies: [fixed_size(size=100)]\nretriever: bm25\ntop_k: 3\nqueries: ['h0*']\n")
 	l := look(t, all[0], 0)
 	a, b := l.Curve(evalkit.Window{}, few), l.Curve(evalkit.Window{Prev: 1, Next: 1}, few)
-	rows := compare.AtBudgets([]*compare.Curve{a, a, b}, []int{500, 1000}, few)
+	rows := compare.AtBudgets([]*compare.Curve{a, a, b, b, a}, []int{0, 0, 0, 3, 3}, []int{500, 1000}, few)
 	assert.Nil(t, rows[0].Deltas)
+	assert.Nil(t, rows[3].Deltas, "a baseline of its own")
 	for i := range 2 {
 		assert.Equal(t, compare.NoDifference, rows[1].Deltas[i].Verdict)
 		assert.InDelta(t, rows[2].Points[i].Recall-rows[0].Points[i].Recall, rows[2].Deltas[i].Mean, 1e-12)
+		assert.InDelta(t, -rows[2].Deltas[i].Mean, rows[4].Deltas[i].Mean, 1e-12, "the other way round")
 		assert.LessOrEqual(t, rows[2].Points[i].Tokens, []float64{500, 1000}[i])
 	}
 }

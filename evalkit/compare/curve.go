@@ -98,16 +98,17 @@ func (c *Curve) point(depth func(i int) int, p Point, o Options) Point {
 	return p
 }
 
-// A BudgetRow is one curve at several budgets, beside the first curve.
+// A BudgetRow is one curve at several budgets, beside another curve.
 type BudgetRow struct {
 	Curve  *Curve
 	Points []Point  // per budget
-	Deltas []*Delta // per budget, against the first row; nil in the first
+	Deltas []*Delta // per budget, against the baseline; nil in a baseline
 }
 
 // AtBudgets holds curves beside each other at equal context tokens, paired by
-// question; the first is the baseline. p is corrected over all differences.
-func AtBudgets(curves []*Curve, tokens []int, o Options) []BudgetRow {
+// question. The baseline of curve i is curve base[i], and none if that is i. p is
+// corrected over all differences.
+func AtBudgets(curves []*Curve, base, tokens []int, o Options) []BudgetRow {
 	o = o.withDefaults()
 	var rows []BudgetRow
 	var family []*Delta
@@ -116,10 +117,10 @@ func AtBudgets(curves []*Curve, tokens []int, o Options) []BudgetRow {
 		row := BudgetRow{Curve: c}
 		for _, t := range tokens {
 			row.Points = append(row.Points, c.AtBudget(t, o))
-			if i == 0 {
+			if base[i] == i {
 				continue
 			}
-			d := deltaOf(curves[0].pair(c, t), recallMeasure, o)
+			d := deltaOf(curves[base[i]].pair(c, t), recallMeasure, o)
 			row.Deltas = append(row.Deltas, d)
 			family, measures = append(family, d), append(measures, recallMeasure)
 		}

@@ -69,8 +69,8 @@ func labelIn(all []*Entry, x *Entry, strategy string, w evalkit.Window) string {
 	return name
 }
 
-// retrieverOf names the retriever with its model, if it uses one.
-func retrieverOf(x *Entry) string {
+// Retriever names the retriever with its model, if it uses one.
+func (x *Entry) Retriever() string {
 	name := nameOf(x.Spec.Retriever)
 	if x.Spec.Embedder != "" && name != "bm25" {
 		name += " with " + x.Spec.Embedder
@@ -92,7 +92,7 @@ func curveChart(all []*Entry) (*chart.Chart, error) {
 				// Hits depend on the retriever alone: its curves are drawn once.
 				name := label(l.Strategy, c.Window)
 				if len(all) > 1 {
-					name += " · " + retrieverOf(x)
+					name += " · " + x.Retriever()
 				}
 				if seen[name] {
 					continue

@@ -137,7 +137,7 @@ func (s *Study) entry(id string) *Entry {
 func (s *Study) option(i int) *optionView {
 	o := s.Recommendation.Options[i]
 	x := s.entry(o.Experiment)
-	setting := retrieverOf(x)
+	setting := x.Retriever()
 	if ks := s.topKs(); len(ks) > 1 {
 		setting += fmt.Sprintf(", top_k %d", x.Spec.TopK)
 	}

@@ -231,9 +231,9 @@ func (s *Study) Curves() (curves []*compare.Curve, retrievers []string) {
 	for _, x := range s.Experiments {
 		for _, l := range x.Looks {
 			for _, c := range l.Curves {
-				if key := label(l.Strategy, c.Window) + " " + retrieverOf(x); !seen[key] {
+				if key := label(l.Strategy, c.Window) + " " + x.Retriever(); !seen[key] {
 					seen[key] = true
-					curves, retrievers = append(curves, c), append(retrievers, retrieverOf(x))
+					curves, retrievers = append(curves, c), append(retrievers, x.Retriever())
 				}
 			}
 		}

@@ -15,7 +15,7 @@ import (
 
 func compareCommand() *cobra.Command {
 	var results, html string
-	var asJSON bool
+	var asJSON, own bool
 	var metrics []string
 	var budgets []int
 	c := &cobra.Command{
@@ -25,6 +25,9 @@ func compareCommand() *cobra.Command {
 The first is the baseline. Differences are paired by question; p is that of a
 sign-flip test, corrected by Holm over everything that is printed; the interval
 is the wider of the one over questions and the one over documents.
+
+A window sends more text, and more text finds more. --budget 1000,2000 prints what
+each setting finds when it may send as many tokens as the others.
 
 Name fewer metrics to test fewer hypotheses: --metric recall+ --metric IoU+
 (a plus marks the expanded view).`,
@@ -48,7 +51,7 @@ Name fewer metrics to test fewer hypotheses: --metric recall+ --metric IoU+
 				}
 			}
 			if len(budgets) > 0 {
-				return printBudgets(cmd.OutOrStdout(), study, budgets)
+				return atBudgets(study, budgets, own).print(cmd.OutOrStdout(), asJSON)
 			}
 			if asJSON {
 				return printJSON(cmd.OutOrStdout(), study.Comparison)
@@ -60,6 +63,7 @@ Name fewer metrics to test fewer hypotheses: --metric recall+ --metric IoU+
 	c.Flags().StringVar(&html, "html", "", "write the page to this file as well")
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	c.Flags().IntSliceVar(&budgets, "budget", nil, "print recall at these context tokens instead, for every strategy and window")
+	c.Flags().BoolVar(&own, "window", false, "with --budget: compare each window with ±0/0 of the same strategy and retriever, not with the first row")
 	c.Flags().StringArrayVar(&metrics, "metric", nil, "metric to compare, with a plus for the expanded view; repeatable")
 	return c
 }
@@ -93,44 +97,6 @@ func printComparison(w io.Writer, c *compare.Comparison) error {
 	}
 	p.f("\n%s; intervals %.0f %%. A plus marks the expanded view.\n", c.Family, 100*c.Family.Level)
 	return p.err
-}
-
-// printBudgets prints recall at equal context tokens, a row per curve, with the
-// difference to the first row.
-func printBudgets(w io.Writer, study *report.Study, budgets []int) error {
-	curves, names := study.Curves()
-	rows := compare.AtBudgets(curves, budgets, compare.Options{})
-	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprint(tw, "strategy\t±P/N\tretriever")
-	for _, b := range budgets {
-		fmt.Fprintf(tw, "\t%d tokens\tΔ\tinterval\tp", b)
-	}
-	fmt.Fprintln(tw)
-	for i, r := range rows {
-		fmt.Fprintf(tw, "%s\t%s\t%s", r.Curve.Strategy, r.Curve.Window, names[i])
-		for j, p := range r.Points {
-			fmt.Fprintf(tw, "\t%.3f", p.Recall)
-			if r.Deltas == nil {
-				fmt.Fprint(tw, "\t–\t–\t–")
-				continue
-			}
-			d := r.Deltas[j]
-			interval, holm := "–", "–"
-			if x := d.Interval(); x != nil {
-				interval = fmt.Sprintf("[%+.3f, %+.3f]", x.Lo, x.Hi)
-			}
-			if d.Holm != nil {
-				holm = fmt.Sprintf("%.4f", *d.Holm)
-			}
-			fmt.Fprintf(tw, "\t%+.3f\t%s\t%s", d.Mean, interval, holm)
-		}
-		fmt.Fprintln(tw)
-	}
-	if err := tw.Flush(); err != nil {
-		return err
-	}
-	_, err := fmt.Fprintf(w, "\nEach question is sent as many hits, with their neighbors, as fit, in rank order. Differences are to the first row, paired; p corrected by Holm over the table.\n")
-	return err
 }
 
 // letter names a column: A, B, …
