@@ -54,7 +54,8 @@ var floors = map[string][]string{
 	"experiment": {}, // sees interfaces only
 
 	// Floor 4: what is made of an Experiment.
-	"store": {"experiment", "github.com/apache/arrow-go/v18"}, // the only Arrow importer
+	// The only Arrow importer, so it reads and writes vectors in Parquet too.
+	"store": {"experiment", "embed/vectorfile", "github.com/apache/arrow-go/v18"},
 	// compare reads finished Experiments, so it stands above the grid.
 	"compare":  {"experiment", "expand", "metric", "token", "gonum.org/v1/gonum"},
 	"chart":    {"github.com/go-echarts/go-echarts/v2"}, // the only go-echarts importer

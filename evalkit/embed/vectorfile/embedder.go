@@ -26,34 +26,40 @@ type Precomputed struct {
 	fingerprint string
 }
 
-// Open is the Open of a wire.EmbedderKind. It reads
+// A Reader reads a file of vectors, as Read does. keys is nil if the file holds
+// none.
+type Reader func(path string) (v evalkit.Vectors, keys []Key, err error)
+
+// Opener returns the Open of a wire.EmbedderKind, which reads
 //
 //	precomputed(file=vectors.h5)                vectors and keys
 //	precomputed(file=vectors.npy,ids=keys.txt)  row i belongs to line i; see ReadKeys
 //
 // with paths relative to the working directory.
-func Open(settings evalkit.Expr) (evalkit.Embedder, error) {
-	set := settings.Settings()
-	file, ids := set.String("file", ""), set.String("ids", "")
-	if err := set.Err(); err != nil {
-		return nil, err
+func Opener(read Reader) func(settings evalkit.Expr) (evalkit.Embedder, error) {
+	return func(settings evalkit.Expr) (evalkit.Embedder, error) {
+		set := settings.Settings()
+		file, ids := set.String("file", ""), set.String("ids", "")
+		if err := set.Err(); err != nil {
+			return nil, err
+		}
+		if file == "" {
+			return nil, errors.New("file: not given; name a .npy, .h5 or .parquet file of vectors")
+		}
+		p, err := New(file, ids, read)
+		if err != nil {
+			return nil, err
+		}
+		return p, nil
 	}
-	if file == "" {
-		return nil, errors.New("file: not given; name a .npy or .h5 file of vectors")
-	}
-	p, err := New(file, ids)
-	if err != nil {
-		return nil, err
-	}
-	return p, nil
 }
 
 // New reads a file of vectors, with their keys from the file ids unless that is
 // empty. Rows are scaled to length 1; a row of zeros stays, and means that the
 // text has no vector. A NaN or an infinite number is an error, and so are two
 // vectors for one key.
-func New(file, ids string) (*Precomputed, error) {
-	v, keys, err := Read(file)
+func New(file, ids string, read Reader) (*Precomputed, error) {
+	v, keys, err := read(file)
 	if err != nil {
 		return nil, err
 	}

@@ -22,7 +22,7 @@ func Example() {
 	if err := vectorfile.Write(path, "", v, keys); err != nil {
 		panic(err)
 	}
-	p, err := vectorfile.New(path, "")
+	p, err := vectorfile.New(path, "", vectorfile.Read)
 	if err != nil {
 		panic(err)
 	}

@@ -28,7 +28,7 @@ func Read(path string) (v evalkit.Vectors, keys []Key, err error) {
 	case ".h5", ".hdf5":
 		v, keys, err = readHDF5(path)
 	default:
-		return v, nil, fmt.Errorf("%s: vectors are read from .npy, .h5 and .hdf5", path)
+		return v, nil, fmt.Errorf("%s: vectors are read from .npy, .h5, .hdf5 and, by the command, from .parquet", path)
 	}
 	if err == nil && keys != nil && len(keys) != v.Len() {
 		err = fmt.Errorf("%s: %d keys for %d vectors", path, len(keys), v.Len())

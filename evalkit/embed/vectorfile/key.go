@@ -28,6 +28,9 @@ func KeyOf(kind evalkit.TextKind, text string) Key {
 	return Key(string(kind) + ":" + hex.EncodeToString(sum[:]))
 }
 
+// ParseKey returns the Key that s is.
+func ParseKey(s string) (Key, error) { return Key(s), Key(s).check() }
+
 func (k Key) check() error {
 	digest := string(k)
 	for _, kind := range []evalkit.TextKind{evalkit.Question, evalkit.Passage} {
@@ -35,6 +38,14 @@ func (k Key) check() error {
 	}
 	if b, err := hex.DecodeString(digest); err != nil || len(b) != sha256.Size || digest != strings.ToLower(digest) {
 		return fmt.Errorf("key %q: want the SHA-256 of a text in lower-case hex, after query: or passage: if it is for one kind alone", k)
+	}
+	return nil
+}
+
+// CheckKind reports a kind that KeyOf does not take.
+func CheckKind(kind evalkit.TextKind) error {
+	if kind != "" && kind != evalkit.Question && kind != evalkit.Passage {
+		return fmt.Errorf("kind %q: want %s, %s or nothing", kind, evalkit.Question, evalkit.Passage)
 	}
 	return nil
 }
@@ -82,10 +93,10 @@ func parseKey(line []byte) (Key, error) {
 		if entry.Text == nil {
 			return "", errors.New("no text")
 		}
-		if entry.Kind != "" && entry.Kind != evalkit.Question && entry.Kind != evalkit.Passage {
-			return "", fmt.Errorf("kind %q: want %s or %s", entry.Kind, evalkit.Question, evalkit.Passage)
+		if err := CheckKind(entry.Kind); err != nil {
+			return "", err
 		}
 		return KeyOf(entry.Kind, *entry.Text), nil
 	}
-	return Key(line), Key(line).check()
+	return ParseKey(string(line))
 }

@@ -44,7 +44,7 @@ func TestEveryFormatRoundTrips(t *testing.T) {
 		}
 		e, err := evalkit.ParseExpr(spec)
 		require.NoError(t, err)
-		p, err := Open(e)
+		p, err := Opener(Read)(e)
 		require.NoError(t, err)
 		for _, kind := range []evalkit.TextKind{evalkit.Question, evalkit.Passage} {
 			got, err := p.Embed(t.Context(), kind, []string{"bä", "", "a", "b,c\nd"})
@@ -53,7 +53,7 @@ func TestEveryFormatRoundTrips(t *testing.T) {
 		}
 		again, err := evalkit.ParseExpr(p.String())
 		require.NoError(t, err)
-		q, err := Open(again)
+		q, err := Opener(Read)(again)
 		require.NoError(t, err)
 		assert.Equal(t, p.String(), q.String())
 		assert.Equal(t, evalkit.Fingerprint(p), evalkit.Fingerprint(q))
@@ -71,7 +71,7 @@ func TestKeyFiles(t *testing.T) {
 		"abc":                                   `:2: key "abc": want the SHA-256 of a text`,
 		"":                                      `:2: key ""`,
 		`{"kind":"query"}`:                      ":2: no text",
-		`{"text":"a","kind":"both"}`:            `:2: kind "both": want query or passage`,
+		`{"text":"a","kind":"both"}`:            `:2: kind "both": want query, passage or nothing`,
 		`{"txt":"a"}`:                           `:2: json: unknown field "txt"`,
 		`"a`:                                    ":2: unexpected end",
 		strings.ToUpper(string(KeyOf("", "a"))): ":2: key",
@@ -86,7 +86,7 @@ func open(t *testing.T, v evalkit.Vectors, k []Key) (*Precomputed, error) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "v.h5")
 	require.NoError(t, Write(path, "", v, k))
-	return New(path, "")
+	return New(path, "", Read)
 }
 
 func TestKindsAreKeptApart(t *testing.T) {
@@ -126,13 +126,13 @@ func TestFilesAreRefusedWithTheReason(t *testing.T) {
 	dir := t.TempDir()
 	npy, ids := filepath.Join(dir, "v.npy"), filepath.Join(dir, "ids")
 	require.NoError(t, Write(npy, ids, vectors, keys("")))
-	_, err := New(npy, "")
+	_, err := New(npy, "", Read)
 	assert.ErrorContains(t, err, "does not say which texts its vectors stand for: give ids")
 	require.NoError(t, os.WriteFile(ids, []byte("\"a\"\n"), 0o644))
-	_, err = New(npy, ids)
+	_, err = New(npy, ids, Read)
 	assert.ErrorContains(t, err, "3 vectors, and 1 lines in")
-	_, err = New(filepath.Join(dir, "v.parquet"), "")
-	assert.ErrorContains(t, err, "read from .npy, .h5 and .hdf5")
+	_, err = New(filepath.Join(dir, "v.parquet"), "", Read)
+	assert.ErrorContains(t, err, "read from .npy, .h5, .hdf5 and, by the command, from .parquet")
 	good := string(encodeNPY(vectors))
 	for want, content := range map[string]string{
 		"not a .npy file":         "x",
@@ -149,7 +149,7 @@ func TestFilesAreRefusedWithTheReason(t *testing.T) {
 	for spec, want := range map[string]string{"precomputed": "file: not given", "precomputed(fil=x)": `unknown key "fil": did you mean "file"?`} {
 		e, err := evalkit.ParseExpr(spec)
 		require.NoError(t, err)
-		_, err = Open(e)
+		_, err = Opener(Read)(e)
 		assert.ErrorContains(t, err, want)
 	}
 }
@@ -189,7 +189,7 @@ func TestPythonAgrees(t *testing.T) {
 		assert.Equal(t, 2, v.Dim)
 		assert.InDeltaSlice(t, []float64{1, 0, 0.6, 0.8, 0, 0}, floats(v.Data), 1e-3, name)
 	}
-	p, err := New(filepath.Join(dir, "theirs.h5"), "")
+	p, err := New(filepath.Join(dir, "theirs.h5"), "", Read)
 	require.NoError(t, err)
 	v, err := p.Embed(t.Context(), evalkit.Passage, texts)
 	require.NoError(t, err)
