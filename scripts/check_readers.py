@@ -1,14 +1,23 @@
-"""Compares the tables of every Experiment as DuckDB, pyarrow and evalkit read them."""
+"""Compares the tables of every Experiment as DuckDB, pyarrow and evalkit read them,
+and hands vectors over both ways.
 
+    python scripts/check_readers.py EVALKIT RESULTS VECTORS OUT
+
+VECTORS is what `evalkit vectors` wrote for the Experiments; OUT gets the same, as
+a table of texts and 64-bit numbers.
+"""
+
+import hashlib
 import json
 import pathlib
 import subprocess
 import sys
 
 import duckdb
+import pyarrow as pa
 import pyarrow.parquet as pq
 
-TABLES = ["documents", "queries", "chunks", "tree", "retrieved", "scores", "summary"]
+TABLES = ["documents", "queries", "chunks", "tree", "retrieved", "candidates", "scores", "summary"]
 
 
 def by_duckdb(path):
@@ -24,7 +33,30 @@ def by_evalkit(command, results, experiment, table):
     return [json.loads(line) for line in out.splitlines()]
 
 
-def main(command, results):
+def texts_of(folder):
+    """The texts that an Experiment embeds, by kind."""
+    read = lambda table: pq.read_table(folder / f"{table}.parquet").to_pylist()
+    documents = {d["doc"]: d["text"].encode() for d in read("documents")}
+    for chunk in read("chunks"):
+        for unit in chunk["units"] or [chunk]:
+            text = documents[chunk["doc"]][unit["start"]:unit["end"]].decode()
+            yield "passage", f"{chunk['header']}\n{text}" if chunk["header"] else text
+    for query in read("queries"):
+        yield "query", query["question"]
+
+
+def hand_over(results, source, target):
+    """Writes the vectors again, with texts in place of digests."""
+    named = {f"{kind}:{hashlib.sha256(text.encode()).hexdigest()}": (kind, text)
+             for folder in pathlib.Path(results).iterdir() for kind, text in texts_of(folder)}
+    rows = [(*named[r["sha256"]], r["vector"]) for r in pq.read_table(source).to_pylist()]
+    kinds, texts, vectors = zip(*rows)
+    pq.write_table(pa.table({"kind": pa.array(kinds).dictionary_encode(), "text": texts,
+                             "embedding": pa.array(vectors, pa.list_(pa.float64()))}), target)
+    print(f"readers: {len(rows)} vectors read and written by pyarrow {pa.__version__}")
+
+
+def main(command, results, vectors, out):
     rows = nulls = 0
     for folder in sorted(pathlib.Path(results).iterdir()):
         for table in TABLES:
@@ -40,6 +72,7 @@ def main(command, results):
             rows += len(own)
             nulls += sum(v is None for row in own for v in row.values())
     assert nulls, "no null was checked"
+    hand_over(results, vectors, out)
     print(f"readers: {rows} rows with {nulls} nulls are the same in DuckDB {duckdb.__version__}, pyarrow and evalkit")
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Reads the Parquet tables of a small run with two independent readers, DuckDB
-# and pyarrow, and compares every row with what evalkit reads itself; and a gate's
-# JUnit file with junitparser.
+# and pyarrow, compares every row with what evalkit reads itself, and runs it once
+# more on vectors that pyarrow wrote; reads a gate's JUnit file with junitparser.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 py=bin/readers
@@ -12,7 +12,13 @@ fi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 bin/evalkit run scripts/readers.yaml --results "$work/results" --no-cache --quiet >"$work/table"
-"$py/bin/python" scripts/check_readers.py bin/evalkit "$work/results"
+bin/evalkit vectors scripts/readers.yaml "$work/ours.parquet" --no-cache >"$work/text"
+"$py/bin/python" scripts/check_readers.py bin/evalkit "$work/results" "$work/ours.parquet" "$work/theirs.parquet"
+bin/evalkit run scripts/readers.yaml --results "$work/again" --no-cache --quiet --embedder "precomputed(file=$work/theirs.parquet)" >"$work/table"
+for results in results again; do
+	bin/evalkit export readers --results "$work/$results" --jsonl tree >"$work/$results.tree"
+done
+cmp "$work/results.tree" "$work/again.tree"
 
 # A candidate that loses, passes and is inconclusive.
 cat >"$work/candidate.yaml" <<YAML

@@ -80,7 +80,7 @@ Exit status:
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usage(fmt.Errorf("%w; see %s --help", err, cmd.CommandPath()))
 	})
-	root.AddCommand(runCommand(), mergeCommand(), reproduceCommand(), trendCommand(), queryCommand(), listCommand(), showCommand(), compareCommand(), gateCommand(), baselineCommand(), reportCommand(), siteCommand(), serveCommand(), exportCommand(), datasetCommand(), modelCommand(), versionCommand())
+	root.AddCommand(runCommand(), mergeCommand(), reproduceCommand(), trendCommand(), queryCommand(), listCommand(), showCommand(), compareCommand(), gateCommand(), baselineCommand(), reportCommand(), siteCommand(), serveCommand(), exportCommand(), vectorsCommand(), datasetCommand(), modelCommand(), versionCommand())
 	for _, c := range root.Commands() {
 		usageArgs(c)
 	}
