@@ -1,12 +1,27 @@
 package compare
 
 import (
+	"fmt"
 	"math"
+	"strings"
 
 	"github.com/chunkeval/chunkeval/evalkit"
 	"github.com/chunkeval/chunkeval/evalkit/experiment"
 	"github.com/chunkeval/chunkeval/evalkit/metric"
 )
+
+// Answers is the view of scores of answers: what was said, not what was sent.
+const Answers evalkit.View = "answers"
+
+// answerScores describe the scores of answers; package answer defines them.
+var answerScores = map[string]string{
+	"exact_match":  "answers that equal a reference after normalisation",
+	"token_f1":     "F1 of the answer's words against the best reference",
+	"rouge_l":      "F1 of the longest common subsequence with the best reference",
+	"abstention":   "answers that abstain where they should, or answer where they should",
+	"faithfulness": "share of judge passes that find all of the answer in the context",
+	"correctness":  "share of judge passes that find the answer means what the reference says",
+}
 
 // A Measure is a metric in one view.
 type Measure struct {
@@ -22,6 +37,22 @@ func (m Measure) String() string {
 	return m.Metric
 }
 
+// ParseMeasure reads what String writes.
+func ParseMeasure(s string) (Measure, error) {
+	m := Measure{s, evalkit.HitOnly}
+	if name, ok := strings.CutSuffix(s, "+"); ok {
+		m = Measure{name, evalkit.Expanded}
+	}
+	if answerScores[s] != "" {
+		return Measure{s, Answers}, nil
+	}
+	known, err := metric.Parse(m.Metric)
+	if err == nil && known.Info().HitOnly && m.View == evalkit.Expanded {
+		err = fmt.Errorf("%s: %s has no expanded view", s, m.Metric)
+	}
+	return m, err
+}
+
 // Headline returns the measures that a Compare declares where none are named.
 func Headline() []Measure {
 	return []Measure{
@@ -33,6 +64,10 @@ func Headline() []Measure {
 		{"evid.nDCG@10", evalkit.HitOnly},
 		{"context_tokens", evalkit.HitOnly},
 		{"context_tokens", evalkit.Expanded},
+		{"token_f1", Answers},
+		{"abstention", Answers},
+		{"faithfulness", Answers},
+		{"correctness", Answers},
 	}
 }
 
@@ -41,7 +76,7 @@ func Headline() []Measure {
 func InfoOf(name string) evalkit.Info {
 	m, err := metric.Parse(name)
 	if err != nil {
-		return evalkit.Info{Higher: true, Hi: 1}
+		return evalkit.Info{Higher: true, Hi: 1, Doc: answerScores[name]}
 	}
 	return m.Info()
 }
@@ -84,19 +119,32 @@ func NewArm(id string, s *experiment.StrategyResult, queries []evalkit.Query, me
 		a.Failed[i] = r.Failed != ""
 		for _, score := range r.Scores {
 			m := Measure{score.Metric, score.View}
-			info, ok := wanted[m]
-			if !ok {
-				continue
+			if info, ok := wanted[m]; ok {
+				v, ok := r.Counted(q, score, info)
+				a.set(m, i, v, ok)
 			}
-			if a.values[m] == nil {
-				a.values[m] = undefined(len(queries))
-			}
-			if v, ok := r.Counted(q, score, info); ok {
-				a.values[m][i] = v
+		}
+		if r.Answer == nil {
+			continue
+		}
+		for _, score := range r.Answer.Scores {
+			m := Measure{score.Metric, Answers}
+			if _, ok := wanted[m]; ok {
+				a.set(m, i, score.Value, score.Reason == "")
 			}
 		}
 	}
 	return a
+}
+
+// set gives query i a value, if it has one.
+func (a *Arm) set(m Measure, i int, v float64, ok bool) {
+	if a.values[m] == nil {
+		a.values[m] = undefined(len(a.Queries))
+	}
+	if ok {
+		a.values[m][i] = v
+	}
 }
 
 // undefined returns n values that do not exist. NaN stays inside an Arm.

@@ -12,8 +12,10 @@ import (
 type Answerer interface {
 	// Answer answers q from the flat list. What went wrong is told in Failed.
 	Answer(ctx context.Context, q evalkit.Query, flat []evalkit.RetrievedChunk, texts *evalkit.Texts) *Answer
-	// Summarize sums up the answers of one strategy, in the order of queries.
-	Summarize(queries []evalkit.Query, answers []*Answer) *AnswerSummary
+	// Unanswered returns what stands for the answer to q where retrieval failed.
+	Unanswered(q evalkit.Query, why string) *Answer
+	// Summarize sums up the answers of one strategy.
+	Summarize(answers []*Answer) *AnswerSummary
 }
 
 // An Answer is what was answered to one query.
@@ -31,7 +33,8 @@ type Answer struct {
 }
 
 // An AnswerScore is one value of an answer: a fraction, higher is better.
-// Exactly one of Value and Reason says something.
+// Exactly one of Value and Reason says something. A failed answer has 0 where its
+// query could have a value.
 type AnswerScore struct {
 	Metric string
 	Value  float64
@@ -62,8 +65,7 @@ type AnswerSummary struct {
 	CompletionTokens int          `json:"completion_tokens"`
 }
 
-// An AnswerMean is one score over the queries of one strategy. A failed answer
-// counts 0 where its query could have a value.
+// An AnswerMean is one score over the queries of one strategy.
 type AnswerMean struct {
 	Metric    string   `json:"metric"`
 	Mean      *float64 `json:"mean"` // nil: no query has a value
@@ -99,7 +101,7 @@ func (g *group) answer(ctx context.Context, u *unit, q *QueryResult) error {
 		return nil
 	}
 	if u.err != nil {
-		q.Answer = &Answer{Failed: "retrieval: " + u.err.Error()}
+		q.Answer = g.setup.Answerer.Unanswered(u.judged.Query, "retrieval: "+u.err.Error())
 		return nil
 	}
 	q.Answer = g.setup.Answerer.Answer(ctx, u.judged.Query, q.Flat, u.judged.Texts)
@@ -115,7 +117,7 @@ func (g *group) summarizeAnswers(queries []QueryResult) *AnswerSummary {
 	for i, q := range queries {
 		answers[i] = q.Answer
 	}
-	return g.setup.Answerer.Summarize(g.setup.Dataset.Queries, answers)
+	return g.setup.Answerer.Summarize(answers)
 }
 
 // answerWarnings counts the answers of s that failed while the retrieval did not.

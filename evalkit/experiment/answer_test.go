@@ -26,8 +26,10 @@ func (e echo) Answer(_ context.Context, q evalkit.Query, flat []evalkit.Retrieve
 	return &Answer{Text: fmt.Sprint(len(flat))}
 }
 
-func (echo) Summarize(queries []evalkit.Query, answers []*Answer) *AnswerSummary {
-	s := &AnswerSummary{N: len(queries)}
+func (echo) Unanswered(_ evalkit.Query, why string) *Answer { return &Answer{Failed: why} }
+
+func (echo) Summarize(answers []*Answer) *AnswerSummary {
+	s := &AnswerSummary{N: len(answers)}
 	for _, a := range answers {
 		if a.Failed != "" {
 			s.Failed++

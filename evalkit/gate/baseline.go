@@ -143,11 +143,11 @@ func saveRecord(e *json.Encoder, rec experiment.Record) error {
 func saveStrategy(e *json.Encoder, in experiment.Effective, s *experiment.StrategyResult, measures []compare.Measure) error {
 	line := strategyLine{Effective: in}
 	for _, m := range measures {
-		at := slices.IndexFunc(s.Summary, func(r experiment.SummaryRow) bool { return r.Metric == m.Metric && r.View == m.View })
-		if at < 0 {
+		mean, ok := meanOf(in, s, m)
+		if !ok {
 			return fmt.Errorf("save a baseline: %s did not measure %s", s.Strategy, m)
 		}
-		line.Means = append(line.Means, s.Summary[at].Mean)
+		line.Means = append(line.Means, mean)
 	}
 	if err := e.Encode(line); err != nil {
 		return err
@@ -164,7 +164,30 @@ func saveStrategy(e *json.Encoder, in experiment.Effective, s *experiment.Strate
 	return nil
 }
 
+func meanOf(in experiment.Effective, s *experiment.StrategyResult, m compare.Measure) (mean *float64, ok bool) {
+	for _, r := range s.Summary {
+		if r.Metric == m.Metric && r.View == m.View {
+			return r.Mean, true
+		}
+	}
+	if m.View == compare.Answers && in.Answers != nil {
+		for _, r := range in.Answers.Means {
+			if r.Metric == m.Metric {
+				return r.Mean, true
+			}
+		}
+	}
+	return nil, false
+}
+
 func valueOf(q experiment.QueryResult, m compare.Measure) *float64 {
+	if m.View == compare.Answers && q.Answer != nil {
+		for _, s := range q.Answer.Scores {
+			if s.Metric == m.Metric && s.Reason == "" {
+				return &s.Value
+			}
+		}
+	}
 	for _, s := range q.Scores {
 		if s.Metric == m.Metric && s.View == m.View && s.Reason == "" {
 			return &s.Value
@@ -306,6 +329,10 @@ func (b *Baseline) values(data []byte) error {
 	}
 	r := experiment.QueryResult{Query: v.Query, Failed: v.Failed}
 	for i, m := range b.Measures {
+		if m.View == compare.Answers {
+			r.Answer = withScore(r.Answer, m.Metric, v.Values[i])
+			continue
+		}
 		score := experiment.Score{Metric: m.Metric, View: m.View, Reason: "undefined"}
 		if v.Values[i] != nil {
 			score.Value, score.Reason = *v.Values[i], ""
@@ -314,6 +341,19 @@ func (b *Baseline) values(data []byte) error {
 	}
 	s.Queries = append(s.Queries, r)
 	return nil
+}
+
+// withScore adds a score to an answer, which is made where there is none.
+func withScore(a *experiment.Answer, metric string, v *float64) *experiment.Answer {
+	if a == nil {
+		a = &experiment.Answer{}
+	}
+	score := experiment.AnswerScore{Metric: metric, Reason: "undefined"}
+	if v != nil {
+		score.Value, score.Reason = *v, ""
+	}
+	a.Scores = append(a.Scores, score)
+	return a
 }
 
 func strict(data []byte, v any) error {

@@ -12,7 +12,6 @@ import (
 
 	"github.com/chunkeval/chunkeval/evalkit"
 	"github.com/chunkeval/chunkeval/evalkit/compare"
-	"github.com/chunkeval/chunkeval/evalkit/metric"
 )
 
 // A Policy says what a candidate is held to.
@@ -153,17 +152,11 @@ func parsePolicy(b []byte) (Policy, error) {
 }
 
 func parseRule(name, margin string) (Rule, error) {
-	r := Rule{Measure: compare.Measure{Metric: name, View: evalkit.HitOnly}}
-	if base, ok := strings.CutSuffix(name, "+"); ok {
-		r.Measure = compare.Measure{Metric: base, View: evalkit.Expanded}
-	}
-	m, err := metric.Parse(r.Measure.Metric)
+	m, err := compare.ParseMeasure(name)
 	if err != nil {
-		return r, err
+		return Rule{}, err
 	}
-	if m.Info().HitOnly && r.Measure.View == evalkit.Expanded {
-		return r, fmt.Errorf("%s: %s has no expanded view", name, r.Measure.Metric)
-	}
+	r := Rule{Measure: m}
 	if r.Margin, r.Relative, err = parseMargin(margin); err != nil {
 		return r, fmt.Errorf("%s: margin: %w", name, err)
 	}

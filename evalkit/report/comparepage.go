@@ -155,12 +155,23 @@ func newCell(c compare.Cell, column int, higher bool) compareCell {
 	return out
 }
 
-// compareChart draws recall and tokens of the expanded view with intervals.
+// charted are the measures that a Compare draws, where they were measured.
+var charted = []struct {
+	measure compare.Measure
+	title   string
+}{
+	{compare.Measure{Metric: "recall", View: evalkit.Expanded}, "Recall of hits and neighbors"},
+	{compare.Measure{Metric: "context_tokens", View: evalkit.Expanded}, "Context tokens of hits and neighbors"},
+	{compare.Measure{Metric: "token_f1", View: compare.Answers}, "Words that answers share with references"},
+	{compare.Measure{Metric: "correctness", View: compare.Answers}, "Answers judged correct"},
+}
+
+// compareChart draws them with intervals.
 func compareChart(c *compare.Comparison) ([]*chart.Chart, error) {
 	var out []*chart.Chart
-	for _, m := range []compare.Measure{{Metric: "recall", View: "expanded"}, {Metric: "context_tokens", View: "expanded"}} {
+	for _, m := range charted {
 		t := chart.BarTable{
-			Title: barTitle(m), Axis: m.Metric, GroupHead: "strategy", SeriesHead: "Experiment",
+			Title: m.title, Axis: m.measure.Metric, GroupHead: "strategy", SeriesHead: "Experiment",
 			Note: fmt.Sprintf("Whiskers are %.0f %% intervals of the mean itself; whether two differ stands in the table, which pairs by question.", 100*c.Family.Level),
 		}
 		for _, col := range c.Columns {
@@ -170,7 +181,7 @@ func compareChart(c *compare.Comparison) ([]*chart.Chart, error) {
 		}
 		any := false
 		for i := range c.Sheets {
-			any = addBars(&t, c, &c.Sheets[i], m) || any
+			any = addBars(&t, c, &c.Sheets[i], m.measure) || any
 		}
 		if !any {
 			continue
@@ -182,13 +193,6 @@ func compareChart(c *compare.Comparison) ([]*chart.Chart, error) {
 		out = append(out, x)
 	}
 	return out, nil
-}
-
-func barTitle(m compare.Measure) string {
-	if m.Metric == "recall" {
-		return "Recall of hits and neighbors"
-	}
-	return "Context tokens of hits and neighbors"
 }
 
 // addBars adds the arms of a sheet: a group per strategy, a series per column.

@@ -1,6 +1,8 @@
 package report
 
 import (
+	"slices"
+
 	"github.com/chunkeval/chunkeval/evalkit"
 	"github.com/chunkeval/chunkeval/evalkit/compare"
 	"github.com/chunkeval/chunkeval/evalkit/experiment"
@@ -104,6 +106,7 @@ type strategyRow struct {
 
 func newStrategyTable(x *Entry, measures []compare.Measure) strategyTable {
 	var t strategyTable
+	measures = slices.DeleteFunc(measures, func(m compare.Measure) bool { return m.View == compare.Answers }) // see answers
 	for _, m := range measures {
 		t.Heads = append(t.Heads, m.String())
 	}

@@ -3,6 +3,7 @@ package wire
 import (
 	"context"
 	"path/filepath"
+	"slices"
 
 	"github.com/chunkeval/chunkeval/evalkit"
 	"github.com/chunkeval/chunkeval/evalkit/answer"
@@ -84,7 +85,9 @@ func (a *answerer) Answer(ctx context.Context, q evalkit.Query, flat []evalkit.R
 	p := a.inner.Prompt(q.Text, flat, texts)
 	got, err := a.inner.Answer(ctx, p)
 	if err != nil {
-		return &experiment.Answer{PromptSHA256: p.SHA256(), Failed: "answerer: " + err.Error()}
+		out := a.Unanswered(q, "answerer: "+err.Error())
+		out.PromptSHA256 = p.SHA256()
+		return out
 	}
 	out := &experiment.Answer{
 		Text: got.Text, Abstained: got.Abstained, Cut: got.Cut, Model: got.Model,
@@ -101,8 +104,46 @@ func (a *answerer) Answer(ctx context.Context, q evalkit.Query, flat []evalkit.R
 			out.Verdicts = append(out.Verdicts, verdictOf(v))
 		}
 	}
+	out.Scores = stored(scores)
+	if out.Failed != "" {
+		a.countFailed(q, out)
+	}
+	return out
+}
+
+// Unanswered implements experiment.Answerer.
+func (a *answerer) Unanswered(q evalkit.Query, why string) *experiment.Answer {
+	out := &experiment.Answer{Failed: why}
+	a.countFailed(q, out)
+	return out
+}
+
+// countFailed gives a failed answer 0 in every score that it lacks and an answer
+// to q could have.
+func (a *answerer) countFailed(q evalkit.Query, x *experiment.Answer) {
+	all := answer.Scores(q, &answer.Answer{})
+	if a.judge != nil {
+		all = append(all, answer.JudgeScores(q, &answer.Answer{Abstained: true}, nil)...)
+	}
+	for _, s := range stored(all) {
+		s.Value = 0
+		if s.Metric == answer.MetricFaithfulness {
+			s.Reason = "nothing was said"
+		}
+		at := slices.IndexFunc(x.Scores, func(y experiment.AnswerScore) bool { return y.Metric == s.Metric })
+		switch {
+		case at < 0:
+			x.Scores = append(x.Scores, s)
+		case x.Scores[at].Reason != "" && s.Reason == "":
+			x.Scores[at] = s
+		}
+	}
+}
+
+func stored(scores []answer.Score) []experiment.AnswerScore {
+	var out []experiment.AnswerScore
 	for _, s := range scores {
-		out.Scores = append(out.Scores, experiment.AnswerScore{Metric: s.Metric, Value: s.Value, Reason: s.Reason})
+		out = append(out, experiment.AnswerScore{Metric: s.Metric, Value: s.Value, Reason: s.Reason})
 	}
 	return out
 }
@@ -129,7 +170,7 @@ func verdictOf(v answer.Verdict) experiment.Verdict {
 }
 
 // Summarize implements experiment.Answerer.
-func (a *answerer) Summarize(queries []evalkit.Query, answers []*experiment.Answer) *experiment.AnswerSummary {
+func (a *answerer) Summarize(answers []*experiment.Answer) *experiment.AnswerSummary {
 	s := &experiment.AnswerSummary{N: len(answers)}
 	metrics := []string{answer.MetricExactMatch, answer.MetricTokenF1, answer.MetricROUGEL, answer.MetricAbstention}
 	if a.judge != nil {
@@ -150,7 +191,7 @@ func (a *answerer) Summarize(queries []evalkit.Query, answers []*experiment.Answ
 		}
 	}
 	for _, m := range metrics {
-		s.Means = append(s.Means, meanOf(m, queries, answers))
+		s.Means = append(s.Means, meanOf(m, answers))
 	}
 	if a.judge != nil {
 		s.Agreement = []experiment.Agreement{agreement(answer.MetricFaithfulness, answers), agreement(answer.MetricCorrectness, answers)}
@@ -158,50 +199,23 @@ func (a *answerer) Summarize(queries []evalkit.Query, answers []*experiment.Answ
 	return s
 }
 
-// meanOf counts a failed answer 0 where answer.Scores would define a value for
-// its query.
-func meanOf(metric string, queries []evalkit.Query, answers []*experiment.Answer) experiment.AnswerMean {
+func meanOf(metric string, answers []*experiment.Answer) experiment.AnswerMean {
 	m := experiment.AnswerMean{Metric: metric}
 	sum := 0.0
-	for i, a := range answers {
-		value, ok := valueOf(metric, a.Scores)
-		if a.Failed != "" && !ok {
-			value, ok = 0, failedCounts(metric, queries[i])
-		}
-		if !ok {
+	for _, a := range answers {
+		at := slices.IndexFunc(a.Scores, func(s experiment.AnswerScore) bool { return s.Metric == metric && s.Reason == "" })
+		if at < 0 {
 			m.Undefined++
 			continue
 		}
 		m.N++
-		sum += value
+		sum += a.Scores[at].Value
 	}
 	if m.N > 0 {
 		mean := sum / float64(m.N)
 		m.Mean = &mean
 	}
 	return m
-}
-
-func valueOf(metric string, scores []experiment.AnswerScore) (float64, bool) {
-	for _, s := range scores {
-		if s.Metric == metric {
-			return s.Value, s.Reason == ""
-		}
-	}
-	return 0, false
-}
-
-// failedCounts reports whether an answer to q that was never given counts 0.
-func failedCounts(metric string, q evalkit.Query) bool {
-	if metric == answer.MetricFaithfulness {
-		return false // nothing was said that could be unfaithful
-	}
-	for _, s := range append(answer.Scores(q, &answer.Answer{}), answer.JudgeScores(q, &answer.Answer{Abstained: true}, nil)...) {
-		if s.Metric == metric {
-			return s.Reason == ""
-		}
-	}
-	return false
 }
 
 func agreement(metric string, answers []*experiment.Answer) experiment.Agreement {

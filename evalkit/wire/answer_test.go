@@ -179,6 +179,13 @@ func TestFailedAnswersCount(t *testing.T) {
 		}
 	}
 	assert.Contains(t, strings.Join(r.Record.Warnings, "\n"), "status 400")
+	for i, q := range r.Strategies[0].Queries {
+		for _, score := range q.Answer.Scores {
+			undefined := score.Metric != "abstention" && gs[0].Setup.Dataset.Queries[i].Answer == ""
+			assert.Equal(t, undefined, score.Reason != "", "%s %s: %s", q.Query, score.Metric, score.Reason)
+			assert.Zero(t, score.Value)
+		}
+	}
 }
 
 func TestAnswererKeys(t *testing.T) {

@@ -3,12 +3,11 @@ package main
 import (
 	"fmt"
 	"io"
-	"strings"
+	"slices"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
-	"github.com/chunkeval/chunkeval/evalkit"
 	"github.com/chunkeval/chunkeval/evalkit/compare"
 	"github.com/chunkeval/chunkeval/evalkit/report"
 )
@@ -34,8 +33,9 @@ Name fewer metrics to test fewer hypotheses: --metric recall+ --metric IoU+
 		Args: cobra.RangeArgs(1, compare.MaxColumns),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o := compare.Options{}
-			for _, m := range metrics {
-				o.Measures = append(o.Measures, measureOf(m))
+			for _, name := range metrics {
+				m, _ := compare.ParseMeasure(name) // one that a notebook defined is not known here
+				o.Measures = append(o.Measures, m)
 			}
 			in, err := openAll(results, args)
 			if err != nil {
@@ -43,6 +43,9 @@ Name fewer metrics to test fewer hypotheses: --metric recall+ --metric IoU+
 			}
 			study, err := report.NewStudy(in, compare.Margin, o)
 			if err != nil {
+				return usage(err)
+			}
+			if err := measured(study.Comparison, o.Measures); err != nil {
 				return usage(err)
 			}
 			if html != "" {
@@ -69,11 +72,16 @@ Name fewer metrics to test fewer hypotheses: --metric recall+ --metric IoU+
 }
 
 // measureOf reads "recall" or "recall+".
-func measureOf(s string) compare.Measure {
-	if name, ok := strings.CutSuffix(s, "+"); ok {
-		return compare.Measure{Metric: name, View: evalkit.Expanded}
+// measured reports the first of measures that no sheet of c has.
+func measured(c *compare.Comparison, measures []compare.Measure) error {
+	for _, m := range measures {
+		if !slices.ContainsFunc(c.Sheets, func(s compare.Sheet) bool {
+			return slices.ContainsFunc(s.Rows, func(r compare.Row) bool { return r.Measure == m })
+		}) {
+			return fmt.Errorf("--metric %s: none of these Experiments measured it; evalkit show ID lists what one did", m)
+		}
 	}
-	return compare.Measure{Metric: s, View: evalkit.HitOnly}
+	return nil
 }
 
 // printComparison prints a table per sheet, warnings first.

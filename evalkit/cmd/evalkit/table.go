@@ -7,6 +7,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/chunkeval/chunkeval/evalkit/compare"
 	"github.com/chunkeval/chunkeval/evalkit/store"
 )
 
@@ -23,7 +24,12 @@ var headline = []column{
 	{"evid.nDCG@10", "hit_only", "evid.nDCG@10"},
 	{"context_tokens", "hit_only", "tokens"},
 	{"context_tokens", "expanded", "tokens+"},
+	{"token_f1", answers, "token_f1"},
+	{"correctness", answers, "correctness"},
 }
+
+// answers is the view of scores of answers, which are in no table of metrics.
+const answers = string(compare.Answers)
 
 // printTable prints a row per Experiment and strategy. A head with a plus is
 // of the expanded view.
@@ -99,6 +105,21 @@ func (t *table) add(i int, x *store.Experiment) error {
 			t.metrics = append(t.metrics, column{s.Metric, s.View, head})
 		}
 	}
+	for _, e := range x.Record.Effective {
+		if e.Answers == nil {
+			continue
+		}
+		k := rowKey{i, e.Strategy}
+		if t.rows[k] == nil {
+			t.rows[k] = map[[2]string]store.SummaryRow{}
+		}
+		for _, m := range e.Answers.Means {
+			t.rows[k][[2]string{m.Metric, answers}] = store.SummaryRow{Metric: m.Metric, Mean: m.Mean}
+			if c := (column{m.Metric, answers, m.Metric}); !slices.Contains(t.metrics, c) {
+				t.metrics = append(t.metrics, c)
+			}
+		}
+	}
 	return nil
 }
 
@@ -120,6 +141,9 @@ func (t *table) columns() []column {
 func count(row map[[2]string]store.SummaryRow, columns []column) string {
 	lo, hi := int32(0), int32(0)
 	for i, c := range columns {
+		if c.view == answers {
+			continue // their own n is in evalkit show
+		}
 		n := row[[2]string{c.metric, c.view}].N
 		if i == 0 || n < lo {
 			lo = n

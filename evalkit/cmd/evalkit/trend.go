@@ -34,7 +34,8 @@ since the one before stands at it. --name shows the runs of one Experiment of a 
 			if len(in) == 0 {
 				return usage(fmt.Errorf("trend: no Experiment in %s whose id begins with %q", results, name))
 			}
-			_, err := replaceFile(args[0], func(w io.Writer) error { return report.Trend(w, in, measureOf(metric), last) })
+			m, _ := compare.ParseMeasure(metric) // one that a notebook defined is not known here
+			_, err := replaceFile(args[0], func(w io.Writer) error { return report.Trend(w, in, m, last) })
 			return err
 		},
 	}
