@@ -152,7 +152,7 @@ func count(flags []bool) int {
 
 // job is one cell to fill.
 type job struct {
-	base, arm *Arm // base is nil for the baseline itself
+	base, arm *ArmInfo // base is nil for the baseline itself
 	m         Measure
 	cell      *Cell
 }
@@ -168,6 +168,13 @@ func (b *builder) rows() {
 			jobs = append(jobs, jobsOf(s, row)...)
 		}
 	}
+	pairs := 0
+	for _, j := range jobs {
+		if j.base != nil {
+			pairs++
+		}
+	}
+	b.o = b.o.family(pairs)
 	b.work(jobs)
 	var family []*Delta
 	var measures []Measure
@@ -195,15 +202,15 @@ func (b *builder) empty(s *Sheet) []Row {
 
 func jobsOf(s *Sheet, row Row) []job {
 	var jobs []job
-	base := (*Arm)(nil)
+	base := (*ArmInfo)(nil)
 	for i, a := range s.Arms {
 		if a == nil {
 			row.Cells[i].Reason = "not in this Experiment"
 			continue
 		}
-		jobs = append(jobs, job{base, a.Arm, row.Measure, &row.Cells[i]})
+		jobs = append(jobs, job{base, a, row.Measure, &row.Cells[i]})
 		if base == nil {
-			base = a.Arm
+			base = a
 		}
 	}
 	return jobs
@@ -217,9 +224,11 @@ func (b *builder) work(jobs []job) {
 	for range runtime.GOMAXPROCS(0) {
 		wg.Go(func() {
 			for j := range todo {
-				fill(j.cell, j.arm, j.m, b.o)
+				fill(j.cell, j.arm.Arm, j.m, b.o)
 				if j.base != nil {
-					j.cell.Delta = newDelta(j.base, j.arm, j.m, b.o)
+					d := newDelta(j.base.Arm, j.arm.Arm, j.m, b.o)
+					d.given = d.Tie == d.N && b.cannotDiffer(j)
+					j.cell.Delta = d
 				}
 			}
 		})
@@ -231,10 +240,21 @@ func (b *builder) work(jobs []job) {
 	wg.Wait()
 }
 
+// cannotDiffer reports whether the settings of j leave no room for a difference:
+// its Experiments differ in Neighbor Expansion alone, which does not touch what is
+// measured.
+func (b *builder) cannotDiffer(j job) bool {
+	if j.base.Strategy != j.arm.Strategy || j.m.View != evalkit.HitOnly && j.base.Arm.Window != j.arm.Arm.Window {
+		return false
+	}
+	names, _ := differing([][]Axis{b.c.Columns[j.base.Column].Axes, b.c.Columns[j.arm.Column].Axes})
+	return len(names) == 1 && names[0] == AxisNeighbors
+}
+
 func tested(family []*Delta) int {
 	n := 0
 	for _, d := range family {
-		if d.P != nil {
+		if d.inFamily() {
 			n++
 		}
 	}

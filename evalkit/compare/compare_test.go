@@ -279,3 +279,33 @@ func TestStrategyIsACauseToo(t *testing.T) {
 	assert.Equal(t, "differs in strategy and top_k: the gain cannot be put down to one cause", w[0].Text)
 	assert.NotNil(t, compared(t, recall, a, a).Warnings, "an empty list in JSON, not null")
 }
+
+// TestOnlyWhatCanDifferIsTested: between windows alone neither hits nor strategies
+// that ignore neighbors can differ, so they are no part of the family.
+func TestOnlyWhatCanDifferIsTested(t *testing.T) {
+	config := "strategies: [fixed_size(size=100), markdown(size=200)]\nretriever: bm25\ntop_k: 3\nqueries: ['h00*', 'h01*']\nsweep:\n  window: [0/0, 1/1]\n"
+	all := trial.Handbook(t, config)
+	c, err := compare.New(loaded(t, trial.Inputs(all...), few), few)
+	require.NoError(t, err)
+	tested := 0
+	for _, s := range c.Sheets {
+		for _, row := range s.Rows {
+			d := row.Cells[1].Delta
+			if row.View == evalkit.Expanded && s.Title == s.Arms[0].Strategy && s.Arms[1].Badge == "±1/1" {
+				assert.NotNil(t, d.P, row.Measure)
+				tested++
+				continue
+			}
+			assert.Nil(t, d.P, "%s %s", s.Title, row.Measure)
+			assert.Equal(t, compare.NoDifference, d.Verdict)
+		}
+	}
+	assert.Positive(t, tested)
+	assert.Equal(t, tested, c.Family.Tests)
+
+	// With something else in play, a tie is a finding.
+	other := trial.Handbook(t, "strategies: [markdown(size=200)]\nretriever: bm25\ntop_k: 3\nseed: 2\nqueries: ['h00*', 'h01*']\n")
+	c, err = compare.New(loaded(t, trial.Inputs(all[0], other[0]), few), few)
+	require.NoError(t, err)
+	assert.Equal(t, len(c.Sheets[0].Rows), c.Family.Tests)
+}

@@ -109,7 +109,7 @@ type BudgetRow struct {
 // question. The baseline of curve i is curve base[i], and none if that is i. p is
 // corrected over all differences.
 func AtBudgets(curves []*Curve, base, tokens []int, o Options) []BudgetRow {
-	o = o.withDefaults()
+	o = o.withDefaults().family(len(curves) * len(tokens))
 	var rows []BudgetRow
 	var family []*Delta
 	var measures []Measure

@@ -12,7 +12,7 @@ type Options struct {
 	Measures  []Measure // the declared family; default Headline
 	Level     float64   // of intervals; default 0.95
 	Bootstrap int       // resamples of an interval; default 2000
-	Draws     int       // sign patterns of a test; default 10,000
+	Draws     int       // sign patterns of a test, at least; default 10,000
 	Seed      uint64    // default 1
 }
 
@@ -32,6 +32,13 @@ func (o Options) withDefaults() Options {
 	if o.Seed == 0 {
 		o.Seed = 1
 	}
+	return o
+}
+
+// family returns o with enough sign patterns for a family of n tests: the smallest
+// p there is, times n, stays a tenth of what is significant.
+func (o Options) family(n int) Options {
+	o.Draws = max(o.Draws, int(math.Ceil(10*float64(n)/(1-o.Level))))
 	return o
 }
 
@@ -76,6 +83,9 @@ type Delta struct {
 	Detectable *float64 `json:"detectable"`
 	Verdict    Verdict  `json:"verdict"`
 	Warnings   []string `json:"warnings,omitempty"`
+
+	// given: the settings leave no room for a difference, so there is no test.
+	given bool
 }
 
 // Interval returns the wider of the intervals, which is the one to trust; nil
@@ -209,17 +219,23 @@ func (d *Delta) test(p pairs, o Options) {
 	}
 }
 
+// inFamily reports whether d was tested, and could have found something.
+func (d *Delta) inFamily() bool { return d.P != nil && !d.given }
+
 // decide corrects the p of all deltas that were tested and sets verdicts. The
-// family is all of them.
+// family is all of them, but for those whose settings cannot make a difference.
 func decide(family []*Delta, measures []Measure, level float64) {
 	var p []float64
 	for _, d := range family {
-		if d.P != nil {
+		if d.inFamily() {
 			p = append(p, *d.P)
 		}
 	}
 	corrected := Holm(p)
 	for i, d := range family {
+		if d.given {
+			d.P, d.Verdict = nil, NoDifference
+		}
 		if d.P == nil {
 			continue
 		}

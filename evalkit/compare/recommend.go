@@ -127,6 +127,7 @@ func (r *Recommendation) front() {
 
 // weigh compares every option with the best.
 func (r *Recommendation) weigh(arms []*Arm, o Options) {
+	o = o.family(len(r.Options) - 1)
 	var family []*Delta
 	var measures []Measure
 	for i := range r.Options {

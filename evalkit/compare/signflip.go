@@ -42,9 +42,10 @@ func SignFlip(d []float64, draws int, seed uint64) Test {
 		return Test{P: float64(countAll(moved, limit)) / float64(m+1), Exact: true, Draws: m}
 	}
 	r := rand.New(rand.NewPCG(seed, 0x5167))
+	f := newFlips(moved)
 	b := 0
 	for range draws {
-		if math.Abs(flipped(moved, r)) >= limit {
+		if math.Abs(f.draw(r)) >= limit {
 			b++
 		}
 	}
@@ -83,17 +84,39 @@ func countAll(d []float64, limit float64) int {
 	return n
 }
 
-func flipped(d []float64, r *rand.Rand) float64 {
-	sum := 0.0
-	for len(d) > 0 {
-		word := r.Uint64()
-		part := d[:min(64, len(d))]
-		for _, v := range part {
-			// The lowest bit of word becomes v's sign.
-			sum += math.Float64frombits(math.Float64bits(v) ^ word<<63)
-			word >>= 1
+// flipGroup is the number of differences whose signed sums are looked up at once.
+const flipGroup = 8
+
+// flips holds, for each group of differences, its sum under every sign pattern:
+// bit i of the index flips difference i of the group.
+type flips [][1 << flipGroup]float64
+
+func newFlips(d []float64) flips {
+	var all flips
+	for group := range slices.Chunk(d, flipGroup) {
+		var sums [1 << flipGroup]float64
+		for pattern := range sums {
+			for i, v := range group {
+				if pattern>>i&1 == 1 {
+					v = -v
+				}
+				sums[pattern] += v
+			}
 		}
-		d = d[len(part):]
+		all = append(all, sums)
+	}
+	return all
+}
+
+// draw returns the sum of all differences under a random pattern.
+func (f flips) draw(r *rand.Rand) float64 {
+	sum := 0.0
+	for part := range slices.Chunk(f, 64/flipGroup) {
+		word := r.Uint64()
+		for i := range part {
+			sum += part[i][word%(1<<flipGroup)]
+			word >>= flipGroup
+		}
 	}
 	return sum
 }

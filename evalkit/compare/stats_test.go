@@ -50,8 +50,9 @@ func TestSignFlipDrawsAgreeWithExact(t *testing.T) {
 	for _, v := range d {
 		sum += v
 	}
+	f := newFlips(d)
 	for range draws {
-		if math.Abs(flipped(d, r)) >= math.Abs(sum)-1e-9 {
+		if math.Abs(f.draw(r)) >= math.Abs(sum)-1e-9 {
 			b++
 		}
 	}
@@ -231,5 +232,19 @@ func BenchmarkBootstrap(b *testing.B) {
 	for b.Loop() {
 		_, ok := Bootstrap(d, nil, 10_000, 0.95, 1)
 		require.True(b, ok)
+	}
+}
+
+// TestLargeFamiliesKeepTheirResolution: what moves every question stays visible
+// among hundreds of tests, although random patterns are counted.
+func TestLargeFamiliesKeepTheirResolution(t *testing.T) {
+	d := make([]float64, 60)
+	for i := range d {
+		d[i] = 0.1 + float64(i%7)/100
+	}
+	for _, n := range []int{1, 50, 5000} {
+		test := SignFlip(d, Options{}.withDefaults().family(n).Draws, 1)
+		assert.Less(t, float64(n)*test.P, 0.05, "%d tests", n)
+		assert.GreaterOrEqual(t, test.Draws, 10_000)
 	}
 }
