@@ -57,6 +57,7 @@ type Options struct {
 	// ChangedData allows another fingerprint or other gold; questions are still
 	// paired by id and text, and those that are missing fail.
 	ChangedData bool
+	Renamed     []Renamed
 }
 
 // Decide holds a candidate against a baseline. What cannot be compared is an error.
@@ -73,6 +74,10 @@ func Decide(baseline, candidate compare.Input, p Policy, o Options) (*Verdict, e
 	if err := p.keep(loaded); err != nil {
 		return nil, err
 	}
+	notes, err := pair(loaded, o.Renamed)
+	if err != nil {
+		return nil, err
+	}
 	c, err := compare.New(loaded, co)
 	if err != nil {
 		return nil, err
@@ -81,6 +86,7 @@ func Decide(baseline, candidate compare.Input, p Policy, o Options) (*Verdict, e
 	if err := changed(c, o); err != nil {
 		return nil, err
 	}
+	v.Warnings = append(v.Warnings, notes...)
 	for _, w := range c.Warnings {
 		v.Warnings = append(v.Warnings, w.Text)
 	}
@@ -158,7 +164,7 @@ func (v *Verdict) check(c, strict *compare.Comparison, loaded []*compare.Loaded,
 	}
 	for _, a := range loaded[0].Arms {
 		if lost[a.Strategy] {
-			v.Checks = append(v.Checks, Check{Strategy: a.Strategy, Metric: "–", State: Fail, Text: "the candidate does not have this strategy"})
+			v.Checks = append(v.Checks, Check{Strategy: a.Strategy, Metric: "–", State: Fail, Text: "the candidate does not have this strategy; --map OLD=NEW names what took its place, strategies in the policy those to judge"})
 		}
 	}
 	return nil

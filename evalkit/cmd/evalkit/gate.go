@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -20,6 +21,7 @@ type gateFlags struct {
 	results, baseline, candidate, policy string
 	markdown, junit, json, html          string
 	changed                              bool
+	renamed                              []string
 }
 
 func gateCommand() *cobra.Command {
@@ -43,7 +45,11 @@ A policy file names metrics and margins:
   strategies: [markdown(size=200)]   # default: all
   seconds: 50%           # growth of the run's time; one measurement, no test
 
-Without one: recall+ 0.02, full_evidence+ 0.03, context_tokens+ 10 %. A loss counts
+A strategy whose settings were changed is held against the one of its kind, if one
+is left on each side; else --map "fixed_size(size=200)=fixed_size(size=120)" says
+what took its place.
+
+At least 20 questions are needed. Without a policy: recall+ 0.02, full_evidence+ 0.03, context_tokens+ 10 %. A loss counts
 only if it holds after Holm's correction over all checks, and for whole documents.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runGate(cmd, f) },
@@ -56,6 +62,7 @@ only if it holds after Holm's correction over all checks, and for whole document
 	c.Flags().StringVar(&f.junit, "junit", "", "write JUnit XML to this file")
 	c.Flags().StringVar(&f.json, "json", "", "write JSON to this file")
 	c.Flags().StringVar(&f.html, "html", "", "write the Compare page to this file")
+	c.Flags().StringArrayVar(&f.renamed, "map", nil, "OLD=NEW: hold this strategy of the baseline against that one; repeatable")
 	c.Flags().BoolVar(&f.changed, "allow-changed-data", false, "compare although the data set or its gold changed")
 	return c
 }
@@ -79,7 +86,15 @@ func runGate(cmd *cobra.Command, f gateFlags) error {
 	if err != nil {
 		return usage(err)
 	}
-	v, err := gate.Decide(baseline, candidate, policy, gate.Options{ChangedData: f.changed})
+	o := gate.Options{ChangedData: f.changed}
+	for _, s := range f.renamed {
+		r, err := gate.ParseRenamed(s)
+		if err != nil {
+			return usage(fmt.Errorf("--map %w", err))
+		}
+		o.Renamed = append(o.Renamed, r)
+	}
+	v, err := gate.Decide(baseline, candidate, policy, o)
 	if err != nil {
 		return usage(err)
 	}
@@ -108,6 +123,9 @@ func runGate(cmd *cobra.Command, f gateFlags) error {
 	}
 	switch v.State {
 	case gate.Fail:
+		if !slices.ContainsFunc(v.Checks, func(k gate.Check) bool { return k.State == gate.Fail && k.Delta != nil }) {
+			return &statusError{exitFailed, errors.New("the candidate lacks what the baseline has")}
+		}
 		return &statusError{exitFailed, errors.New("the candidate is worse than the baseline")}
 	case gate.Inconclusive:
 		return &statusError{exitInconclusive, errors.New("not enough evidence to say")}
