@@ -2,6 +2,7 @@ package report_test
 
 import (
 	"encoding/json"
+	"fmt"
 	stdhtml "html"
 	"io"
 	"math"
@@ -10,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -106,6 +108,51 @@ func TestSiteInABrowser(t *testing.T) {
 	for _, r := range b.Requests() {
 		assert.NotRegexp(t, "^https?:", r, "no network")
 	}
+}
+
+// TestAnOpenedQuestionIsSeen: the panel stands below the row that was clicked,
+// inside the window, the first time as well and by keyboard too.
+func TestAnOpenedQuestionIsSeen(t *testing.T) {
+	b := browser.Open(t)
+	root := site(t, trial.Handbook(t, small))
+	row := func(table string, i int) string {
+		return fmt.Sprintf(`table.%s tbody tr:not(.detail):nth-child(%d) button`, table, i)
+	}
+	seen := `(() => { const p = document.querySelector('tr.detail .panel'), h = p && p.querySelector('.q-text'), s = document.querySelector('tr[aria-selected]');
+		if (!h || p.textContent.includes('loading')) return false;
+		const r = h.getBoundingClientRect(), q = s.getBoundingClientRect();
+		return p.closest('tr').previousSibling === s && q.top >= -1 && r.top >= q.bottom - 1 && r.bottom <= innerHeight && r.left >= 0 && r.left < innerWidth; })()`
+	for _, page := range []struct {
+		url, table string
+		trees      int
+	}{{"compare/small-window-0-0.html#small-window-1-1", "moved", 2}, {"e/small-window-1-1/index.html", "questions", 1}} {
+		for _, width := range []int64{1280, 390} {
+			b.Look(width, "light")
+			b.Go("about:blank")
+			b.Go(root + page.url)
+			b.ChartsDrawn()
+			b.Wait(fmt.Sprintf(`document.querySelectorAll('table.%s tbody tr').length > 4`, page.table))
+			if page.table == "moved" {
+				b.Do(b.Choose(`[data-moved] [data-role=show]`, "all"))
+			}
+			b.Click(row(page.table, 5))
+			b.Wait(seen)
+			assert.Equal(t, page.trees, browser.Eval[int](b, `document.querySelectorAll('.panel ol.tree').length`))
+			b.Shot(fmt.Sprintf("opened-%s-%d", page.table, width))
+
+			b.Click(row(page.table, 2))
+			b.Wait(`document.querySelectorAll('tr.detail').length === 1 && document.querySelectorAll('tr[aria-selected]').length === 1`)
+			b.Wait(seen)
+			b.Do(b.Run(`document.querySelector('tr.detail .q-text').focus(); document.activeElement.dispatchEvent(new KeyboardEvent('keydown', {key: 'Escape', bubbles: true}))`))
+			assert.Equal(t, "false", browser.Eval[string](b, `document.activeElement.getAttribute('aria-expanded')`), "the focus is back on the question")
+			assert.Zero(t, browser.Eval[int](b, `document.querySelectorAll('tr.detail').length`))
+
+			b.Do(chromedp.KeyEvent("\r"))
+			b.Wait(seen)
+			assert.Equal(t, "true", browser.Eval[string](b, `document.activeElement.getAttribute('aria-expanded')`))
+		}
+	}
+	assert.Empty(t, b.Problems())
 }
 
 func TestHO_RP_03_NumbersSortAsNumbers(t *testing.T) {

@@ -175,17 +175,21 @@
   }
   function role(box, name) { return box.querySelector('[data-role="' + name + '"]'); }
 
-  // fragment opens a question of one strategy of one Experiment in panel.
-  function fragment(scores, strategy, query, panel, title) {
+  // fragment puts a question of one strategy of one Experiment into place.
+  function fragment(scores, strategy, query, place, title, then) {
     var page = Math.floor(query / scores.per_page), name = 'q/' + scores.id + '/' + strategy + '/' + page;
+    function fill(content) {
+      place.textContent = '';
+      if (title) place.appendChild(el('h4', title));
+      place.appendChild(content);
+      then();
+    }
+    place.appendChild(el('p', 'loading …', 'muted'));
     need(name, 'e/' + scores.id + '/q/' + strategy + '/' + page + '.js', function (html) {
-      var div = el('div');
-      if (title) div.appendChild(el('h4', title));
       var body = el('div');
       body.innerHTML = html[scores.queries[query][0]];
-      div.appendChild(body);
-      panel.appendChild(div);
-    }, function (why) { panel.appendChild(el('p', why, 'warning')); });
+      fill(body);
+    }, function (why) { fill(el('p', why, 'warning')); });
   }
 
   // pager shows rows of a list, PAGE at a time.
@@ -205,16 +209,50 @@
     return function (list) { rows = list; at = 0; paint(); };
   }
 
-  function opener(text, open) {
+  // opener opens a question in a row of its own below, so that it stands where
+  // the eye and the focus are; again, or Escape, closes it. One is open at a time.
+  // parts are the arguments of fragment, one list for each that stands side by side.
+  var opened = 0;
+  function opener(text, parts) {
     var b = el('button', text, 'linklike');
     b.type = 'button';
+    b.setAttribute('aria-expanded', 'false');
     b.addEventListener('click', function () {
-      var body = b.closest('tbody');
-      body.querySelectorAll('[aria-selected]').forEach(function (r) { r.removeAttribute('aria-selected'); });
-      b.closest('tr').setAttribute('aria-selected', 'true');
-      open();
+      var row = b.closest('tr'), before = row.parentNode.querySelector('tr.detail'), mine = before && before.previousSibling === row;
+      if (before) close(before);
+      if (!mine) open(row, b, parts());
     });
     return b;
+  }
+  function close(detail) {
+    var row = detail.previousSibling, b = row.querySelector('[aria-expanded]');
+    row.removeAttribute('aria-selected');
+    b.setAttribute('aria-expanded', 'false');
+    b.removeAttribute('aria-controls');
+    detail.remove();
+    return b;
+  }
+  function open(row, b, parts) {
+    var detail = el('tr', null, 'detail'), td = el('td'), panel = el('div', null, 'panel' + (parts.length > 1 ? ' pair' : ''));
+    panel.dataset.role = 'panel';
+    panel.id = 'panel-' + ++opened;
+    td.colSpan = row.cells.length;
+    td.appendChild(panel);
+    detail.appendChild(td);
+    detail.addEventListener('keydown', function (e) { if (e.key === 'Escape') close(detail).focus(); });
+    row.setAttribute('aria-selected', 'true');
+    b.setAttribute('aria-expanded', 'true');
+    b.setAttribute('aria-controls', panel.id);
+    row.parentNode.insertBefore(detail, row.nextSibling);
+    parts.forEach(function (p) {
+      var place = el('div');
+      panel.appendChild(place);
+      fragment(p[0], p[1], p[2], place, p[3], function () { reveal(row, panel); });
+    });
+  }
+  // reveal scrolls to the row where its panel would end outside the window.
+  function reveal(row, panel) {
+    if (panel.getBoundingClientRect().bottom > window.innerHeight || row.getBoundingClientRect().top < 0) row.scrollIntoView({ block: 'start' });
   }
   function numberCell(v, title) {
     var td = el('td', show(v), v === null ? 'num na' : 'num');
@@ -228,7 +266,7 @@
   });
 
   function questions(box, scores) {
-    var strategy = role(box, 'strategy'), search = role(box, 'search'), filter = role(box, 'show'), panel = role(box, 'panel');
+    var strategy = role(box, 'strategy'), search = role(box, 'search'), filter = role(box, 'show');
     scores.strategies.forEach(function (s, i) { option(strategy, i, s.name + ' ' + s.badge); });
     var sortBy = -1, down = false;
     var head = el('tr');
@@ -249,11 +287,7 @@
     var hit = scores.measures.indexOf('recall'), all = scores.measures.indexOf('recall+');
     var fill = pager(box, function (i) {
       var s = scores.strategies[strategy.value], tr = el('tr'), td = el('td'), q = scores.queries[i];
-      td.appendChild(opener(q[1], function () {
-        panel.textContent = '';
-        fragment(scores, strategy.value, i, panel);
-        panel.scrollIntoView({ block: 'nearest' });
-      }));
+      td.appendChild(opener(q[1], function () { return [[scores, strategy.value, i]]; }));
       td.appendChild(el('span', ' ' + q[0] + (scores.kinds[i] ? ' · ' + scores.kinds[i] : '') + (s.failed.indexOf(i) >= 0 ? ' · failed, counts 0' : ''), 'muted small'));
       tr.appendChild(td);
       scores.measures.forEach(function (_, m) { tr.appendChild(numberCell(s.values[m][i])); });
@@ -282,7 +316,7 @@
 
   // moved lists the questions that differ between the baseline and a column.
   function moved(box, ids, shown) {
-    var sheet = role(box, 'sheet'), arm = role(box, 'arm'), measure = role(box, 'measure'), filter = role(box, 'show'), panel = role(box, 'panel');
+    var sheet = role(box, 'sheet'), arm = role(box, 'arm'), measure = role(box, 'measure'), filter = role(box, 'show');
     var names = Array.from(document.querySelectorAll('table.columns thead th[data-col]')).map(function (th) { return th.firstChild.textContent; });
     arm.textContent = '';
     ids.forEach(function (id, i) { if (i && shown[i]) option(arm, id, names[i]); });
@@ -293,9 +327,7 @@
     function row(st, r) {
       var tr = el('tr'), td = el('td'), q = st.a.queries[r.i];
       td.appendChild(opener(q[1], function () {
-        panel.textContent = '';
-        fragment(st.a, st.sa, r.i, panel, 'baseline');
-        fragment(st.b, st.sb, r.j, panel, arm.options[arm.selectedIndex].text);
+        return [[st.a, st.sa, r.i, 'baseline'], [st.b, st.sb, r.j, arm.options[arm.selectedIndex].text]];
       }));
       td.appendChild(el('span', ' ' + q[0], 'muted small'));
       tr.appendChild(td);
@@ -311,7 +343,6 @@
       return tr;
     }
     function refresh() {
-      panel.textContent = '';
       need('scores/' + ids[0], 'e/' + ids[0] + '/scores.js', function (a) {
         need('scores/' + arm.value, 'e/' + arm.value + '/scores.js', function (b) { list(a, b); }, complain);
       }, complain);
