@@ -48,10 +48,11 @@ func experimentCharts(x *Entry) ([]*chart.Chart, error) {
 
 // label names an arm in a chart: the strategy, and the window where it expands.
 func label(strategy string, w evalkit.Window) string {
+	name := display(strategy)
 	if w != (evalkit.Window{}) {
-		strategy += " " + w.String()
+		name += " " + w.String()
 	}
-	return strategy
+	return name
 }
 
 // labelIn is label with the Experiment, where there are several of them.

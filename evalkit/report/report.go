@@ -25,9 +25,12 @@ type managerialView struct {
 	Answered  int // questions in the means
 	R         *compare.Recommendation
 	Pick      *optionView // nil: nothing is recommended
+	Deeper    *depth      // cheaper than the pick by the kept candidates; nil: none
 	Best      *optionView
 	Cheapest  *optionView
-	NotShown  []optionView // cheaper or equal ones that were not shown to differ from the pick
+	NotShown  []optionView // cheaper ones that were not shown to differ from the best
+	Tests     int          // differences to the best, for which their p is corrected
+	Alpha     float64      // below which a corrected p shows a difference
 	Charts    []*chart.Chart
 	Questions []Question
 	Next      []string
@@ -83,7 +86,8 @@ func (s *Study) managerial() (page, error) {
 		v.Answered = s.answered()
 	}
 	if r.Pick >= 0 {
-		v.Pick = s.option(r.Pick)
+		v.Pick, v.Deeper = s.option(r.Pick), s.deeper()
+		v.Tests, v.Alpha = len(r.Options)-1, 1-s.Comparison.Family.Level
 		for _, i := range r.Undecided {
 			v.NotShown = append(v.NotShown, *s.option(i))
 		}
@@ -255,6 +259,9 @@ func scoreOf(r *experiment.QueryResult, metric string, v evalkit.View) float64 {
 func (s *Study) next(v managerialView) []string {
 	r := s.Recommendation
 	var out []string
+	if d := v.Deeper; d != nil {
+		out = append(out, fmt.Sprintf("Run %s with %s and top_k: %d: by the ranking that was kept it finds as much as the recommendation for about %s tokens a question.", label(d.Strategy, d.Window), d.Retriever, d.Depth, d.About()))
+	}
 	switch r.Confidence {
 	case compare.None:
 		out = append(out, fmt.Sprintf("Write more questions: at least %d with evidence.", max(r.Needed, 20)))
@@ -266,6 +273,9 @@ func (s *Study) next(v managerialView) []string {
 			out = append(out, "Run a second setting to compare with: another size, another strategy, or a window of neighbors.")
 		}
 	case compare.Clear:
+		if v.Deeper != nil {
+			break // not before that was run
+		}
 		out = append(out, "Ship the recommended setting, and keep this report as the state that later changes are measured against.")
 	}
 	if v.Failed > 0 {

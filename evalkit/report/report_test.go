@@ -1,0 +1,54 @@
+package report
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/chunkeval/chunkeval/evalkit"
+	"github.com/chunkeval/chunkeval/evalkit/compare"
+)
+
+func TestDisplay(t *testing.T) {
+	for full, want := range map[string]string{
+		"fixed_size(size=100,overlap=0,unit=token)":       "fixed_size(size=100)",
+		"fixed_size(size=200,overlap=40,unit=token)":      "fixed_size(size=200,overlap=40)",
+		"fixed_size(size=100,overlap=0,unit=rune)":        "fixed_size(size=100,unit=rune)",
+		"parent(size=400,child=100,unit=token)":           "parent(size=400,child=100)",
+		"semantic(mode=percentile,threshold=95,size=100)": "semantic(mode=percentile,threshold=95,size=100)",
+		"of_a_notebook(overlap=0)":                        "of_a_notebook(overlap=0)",
+		`Price </script> & (`:                             `Price </script> & (`,
+	} {
+		assert.Equal(t, want, display(full))
+	}
+	assert.Equal(t, "markdown(size=200) ±1/2", label("markdown(size=200,unit=token)", evalkit.Window{Prev: 1, Next: 2}))
+}
+
+func TestCheapest(t *testing.T) {
+	curve := func(name string, w evalkit.Window, points ...[2]float64) *compare.Curve {
+		c := &compare.Curve{Strategy: name, Window: w}
+		for i, p := range points {
+			c.Points = append(c.Points, compare.Point{Depth: i + 1, Tokens: p[0], Recall: p[1]})
+		}
+		return c
+	}
+	curves := []*compare.Curve{
+		curve("fixed_size", evalkit.Window{}, [2]float64{500, 0.3}, [2]float64{1000, 0.6}, [2]float64{1500, 0.7}),
+		curve("fixed_size", evalkit.Window{Prev: 1, Next: 1}, [2]float64{1400, 0.6}, [2]float64{2800, 0.9}),
+		curve("markdown", evalkit.Window{}, [2]float64{300, 0.4}, [2]float64{600, 0.69}, [2]float64{987, 0.7}),
+	}
+	of := []string{"bm25", "bm25", "bm25"}
+	none := func(depth) bool { return false }
+
+	got := cheapest(curves, of, 0.7, 0.8*3000, none)
+	assert.Equal(t, "markdown with bm25 and top_k 3", got.String())
+	assert.Equal(t, "990", got.About())
+	assert.Equal(t, "fixed_size with bm25 and top_k 3", cheapest(curves, of, 0.7, 2400, func(d depth) bool { return d.Strategy == "markdown" && d.Depth == 3 }).String(), "what was run was weighed already")
+	assert.Equal(t, "fixed_size ±1/1 with bm25 and top_k 2", cheapest(curves, of, 0.8, 3000, none).String())
+	assert.Nil(t, cheapest(curves, of, 0.8, 2400, none), "none for clearly fewer tokens")
+	assert.Nil(t, cheapest(curves, of, 0.95, 1e9, none), "none finds as much")
+	assert.Nil(t, cheapest(nil, nil, 0, 1e9, none))
+	for tokens, want := range map[float64]string{0: "0", 7.4: "7", 94: "94", 996: "1000", 1044: "1000", 1296: "1300", 23456: "23000"} {
+		assert.Equal(t, want, depth{Point: compare.Point{Tokens: tokens}}.About())
+	}
+}
