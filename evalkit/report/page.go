@@ -41,7 +41,12 @@ type page struct {
 	Live  bool     // served: queries and runs can be started
 	Data  []Script // data that scripts read, inlined in a page that stands alone
 	Body  any
-	name  string // of the template
+	// Reports ends the names of the reports that the page links to. Datasets are
+	// those to choose from on a report, if there are several.
+	Reports  string
+	Datasets []reported
+	name     string // of the template
+	report   string // "managerial" or "technical", on those
 }
 
 // A Script is data for the page's script: evalkit.data[Name] = JSON.
@@ -57,6 +62,9 @@ func (page) Style() template.CSS { return template.CSS(Style()) }
 func (p page) Scripts() template.JS {
 	return template.JS(chart.Inline() + "\n" + chart.Script() + "\n" + script)
 }
+
+// Report returns which report the page is.
+func (p page) Report() string { return p.report }
 
 // Fallback returns where the chart library is loaded from if it is not at hand.
 func (page) Fallback() string {

@@ -29,8 +29,9 @@ type Site struct {
 	// 0 shows all. What is cut is said where it is cut.
 	Limit int
 
-	entries []*Entry
-	errors  []string
+	entries  []*Entry
+	datasets []reported
+	errors   []string
 
 	openMu sync.Mutex
 	open   *opened // the strategy read last; pages of one are asked for in a row
@@ -48,6 +49,7 @@ func NewSite(in []compare.Input, errors []string) (*Site, error) {
 		}
 		s.entries = append(s.entries, e)
 	}
+	s.datasets = datasets(s.entries)
 	return s, nil
 }
 
@@ -77,8 +79,8 @@ func (s *Site) FittingLimit() int {
 // Files returns the paths of all pages and data files.
 func (s *Site) Files() []string {
 	out := []string{"index.html", "assets/evalkit.css", "assets/evalkit.js", "assets/echarts.js"}
-	if len(s.entries) > 0 {
-		out = append(out, "managerial.html", "technical.html")
+	for _, d := range s.datasets {
+		out = append(out, "managerial"+d.Suffix+".html", "technical"+d.Suffix+".html")
 	}
 	for _, x := range s.entries {
 		dir := "e/" + x.ID + "/"
@@ -103,11 +105,11 @@ func (s *Site) Write(w io.Writer, name string) error {
 		return text(w, chart.Script()+"\n"+script)
 	case "assets/echarts.js":
 		return text(w, chart.Inline())
-	case "managerial.html", "technical.html":
-		return s.report(w, name)
 	}
 	parts := strings.Split(name, "/")
 	switch {
+	case len(parts) == 1:
+		return s.report(w, name)
 	case len(parts) == 2 && parts[0] == "compare":
 		if x := s.entry(strings.TrimSuffix(parts[1], ".html")); x != nil {
 			return s.compare(w, x)
@@ -155,7 +157,9 @@ func (s *Site) experiment(w io.Writer, x *Entry, file string) error {
 		if err != nil {
 			return err
 		}
-		return s.page(x.Spec.Name, "../../", "experiment", v).write(w)
+		p := s.page(x.Spec.Name, "../../", "experiment", v)
+		p.Reports = s.suffix(x)
+		return p.write(w)
 	case "scores.js":
 		return data(w, "scores/"+x.ID, newScores(x, l))
 	}
@@ -240,6 +244,7 @@ func (s *Site) compare(w io.Writer, x *Entry) error {
 		return err
 	}
 	p := s.page("Compare", "../", "compare", v)
+	p.Reports = s.suffix(x)
 	b, err := toJSON(v.ids())
 	if err != nil {
 		return err
