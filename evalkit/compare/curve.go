@@ -1,7 +1,7 @@
 package compare
 
 import (
-	"sort"
+	"slices"
 
 	"github.com/chunkeval/chunkeval/evalkit"
 )
@@ -26,7 +26,16 @@ type Point struct {
 	Tokens   float64   `json:"tokens"`           // mean context tokens
 	Recall   float64   `json:"recall"`           // mean recall, neighbors included
 	Interval *Interval `json:"interval"`         // of recall, by document
+	// At a budget: questions that not even the first unit fits, and those of which
+	// all candidates fit, so that more of them might find more.
+	Nothing int `json:"nothing_fits,omitempty"`
+	Ended   int `json:"candidates_ended,omitempty"`
+	N       int `json:"n"` // questions
 }
+
+// Comparable reports whether the budget says something about most questions: it is
+// neither too small for a unit nor too large for the candidates.
+func (p Point) Comparable() bool { return 2*p.Nothing <= p.N && 2*p.Ended <= p.N }
 
 // Curve follows the candidates down the ranking with window w, which need not
 // be the Experiment's: hits do not depend on it.
@@ -60,11 +69,26 @@ func (l *Look) Curve(w evalkit.Window, o Options) *Curve {
 // AtBudget returns the mean recall when every query is sent as many units, in
 // rank order, as fit into a budget of tokens.
 func (c *Curve) AtBudget(tokens int, o Options) Point {
-	return c.point(func(i int) int { return c.fits(i, tokens) }, Point{Budget: tokens}, o.withDefaults())
+	p := Point{Budget: tokens}
+	for i, all := range c.tokens {
+		switch c.fits(i, tokens) {
+		case 0:
+			p.Nothing++
+		case len(all):
+			p.Ended++
+		}
+	}
+	return c.point(func(i int) int { return c.fits(i, tokens) }, p, o.withDefaults())
 }
 
 // fits returns how many units of query i fit into a budget.
-func (c *Curve) fits(i, tokens int) int { return sort.SearchInts(c.tokens[i], tokens+1) }
+func (c *Curve) fits(i, tokens int) int {
+	n := slices.IndexFunc(c.tokens[i], func(t int) bool { return t > tokens })
+	if n < 0 {
+		return len(c.tokens[i])
+	}
+	return n
+}
 
 // RecallAtBudget returns the recall of every query at a budget; curves of one
 // data set have the same queries in the same order if none failed.
@@ -80,6 +104,7 @@ func (c *Curve) RecallAtBudget(tokens int) []float64 {
 
 // point averages over queries, each at its own depth; depth 0 has found nothing.
 func (c *Curve) point(depth func(i int) int, p Point, o Options) Point {
+	p.N = len(c.recall)
 	values := make([]float64, len(c.recall))
 	for i := range c.recall {
 		if k := depth(i); k > 0 {
@@ -105,9 +130,14 @@ type BudgetRow struct {
 	Deltas []*Delta // per budget, against the baseline; nil in a baseline
 }
 
+func (r BudgetRow) at(tokens int) Point {
+	return r.Points[slices.IndexFunc(r.Points, func(p Point) bool { return p.Budget == tokens })]
+}
+
 // AtBudgets holds curves beside each other at equal context tokens, paired by
-// question. The baseline of curve i is curve base[i], and none if that is i. p is
-// corrected over all differences.
+// question. The baseline of curve i is curve base[i], which stands before it, and none
+// if that is i. p is corrected over all differences; there is none where a budget is
+// not Comparable.
 func AtBudgets(curves []*Curve, base, tokens []int, o Options) []BudgetRow {
 	o = o.withDefaults().family(len(curves) * len(tokens))
 	var rows []BudgetRow
@@ -121,6 +151,9 @@ func AtBudgets(curves []*Curve, base, tokens []int, o Options) []BudgetRow {
 				continue
 			}
 			d := deltaOf(curves[base[i]].pair(c, t), recallMeasure, o)
+			if !row.Points[len(row.Points)-1].Comparable() || !rows[base[i]].at(t).Comparable() {
+				d.P, d.Verdict = nil, NotTested
+			}
 			row.Deltas = append(row.Deltas, d)
 			family, measures = append(family, d), append(measures, recallMeasure)
 		}

@@ -8,8 +8,8 @@ import (
 
 // A Look is one strategy of one Experiment, opened for what needs chunks, gold
 // and candidates together. Lengths of gold are code points, as those of the
-// metric recall; context is counted in tokens of the documents, each stretch
-// once. It is for one goroutine.
+// metric recall; context is counted as the metric context_tokens does. It is for
+// one goroutine.
 type Look struct {
 	Strategy string
 	TopK     int
@@ -71,11 +71,12 @@ type pile struct {
 	x      *looked
 	spans  map[evalkit.DocID][]evalkit.Span // as Union returns them
 	found  int                              // gold covered, in runes
-	tokens int
+	in     map[evalkit.DocID]int            // tokens of the merged text of each document
+	tokens int                              // of all of them
 }
 
 func (l *Look) newPile(x *looked) *pile {
-	return &pile{l: l, x: x, spans: map[evalkit.DocID][]evalkit.Span{}}
+	return &pile{l: l, x: x, spans: map[evalkit.DocID][]evalkit.Span{}, in: map[evalkit.DocID]int{}}
 }
 
 // add puts more spans of a document on the pile.
@@ -84,9 +85,14 @@ func (p *pile) add(doc evalkit.DocID, spans ...evalkit.Span) {
 	if len(fresh) == 0 {
 		return
 	}
-	p.tokens += p.l.texts.Sum(evalkit.Token, doc, fresh)
 	p.found += p.gain(doc, fresh)
 	p.spans[doc] = evalkit.Union(append(fresh, p.spans[doc]...))
+	n := 0
+	for _, s := range p.l.texts.Merge(doc, p.spans[doc]) {
+		n += p.l.texts.Tokens(doc, s)
+	}
+	p.tokens += n - p.in[doc]
+	p.in[doc] = n
 }
 
 // gain returns how much gold spans hold that is not on the pile.

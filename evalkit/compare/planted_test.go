@@ -109,10 +109,16 @@ func TestCurveServesUnitsWhole(t *testing.T) {
 	l := planted(t, 10, 2, w, plan{evalkit.Span{Start: 0, End: 40}, []int{1, 2, 9}})
 	c := l.Curve(w, Options{})
 	// 0-2; then 1-3 adds 3; then 8 and 9, which have no next.
-	for k, want := range []Point{{Depth: 1, Tokens: 30, Recall: 0.75}, {Depth: 2, Tokens: 40, Recall: 1}, {Depth: 3, Tokens: 60, Recall: 1}} {
+	for k, want := range []Point{{Depth: 1, Tokens: 30, Recall: 0.75, N: 1}, {Depth: 2, Tokens: 40, Recall: 1, N: 1}, {Depth: 3, Tokens: 60, Recall: 1, N: 1}} {
 		assert.Equal(t, want, c.Points[k])
 	}
 	assert.Equal(t, []float64{0}, c.RecallAtBudget(29), "a unit that does not fit is not cut")
 	assert.Equal(t, []float64{0.75}, c.RecallAtBudget(39))
-	assert.Equal(t, Point{Budget: 45, Tokens: 40, Recall: 1}, c.AtBudget(45, Options{}))
+	assert.Equal(t, Point{Budget: 45, Tokens: 40, Recall: 1, N: 1}, c.AtBudget(45, Options{}))
+	assert.Equal(t, Point{Budget: 29, Nothing: 1, N: 1}, c.AtBudget(29, Options{}))
+	assert.Equal(t, Point{Budget: 99, Tokens: 60, Recall: 1, Ended: 1, N: 1}, c.AtBudget(99, Options{}))
+	for budget, want := range map[int]bool{29: false, 45: true, 99: false} {
+		rows := AtBudgets([]*Curve{c, c}, []int{0, 0}, []int{budget}, Options{})
+		assert.Equal(t, want, rows[1].Points[0].Comparable())
+	}
 }

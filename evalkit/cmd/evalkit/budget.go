@@ -77,15 +77,28 @@ func (t budgetTable) print(w io.Writer, asJSON bool) error {
 		fmt.Fprintf(tw, "\t%d tokens\tΔ\tinterval\tp", p.Budget)
 	}
 	fmt.Fprintln(tw)
+	small, large := false, false
 	for _, r := range t.Rows {
 		fmt.Fprintf(tw, "%s\t%s\t%s", r.Strategy, r.Window, r.Retriever)
 		for i, p := range r.Points {
-			fmt.Fprintf(tw, "\t%.3f", p.Recall)
+			mark := ""
+			switch {
+			case p.Comparable():
+			case p.Nothing > p.Ended:
+				mark, small = "°", true
+			default:
+				mark, large = "*", true
+			}
+			fmt.Fprintf(tw, "\t%.3f%s", p.Recall, mark)
 			if r.Deltas == nil {
 				fmt.Fprint(tw, "\t–\t–\t–")
 				continue
 			}
 			d := r.Deltas[i]
+			if d.P == nil {
+				fmt.Fprint(tw, "\t–\t–\t–")
+				continue
+			}
 			interval, holm := "–", "–"
 			if x := d.Interval(); x != nil {
 				interval = fmt.Sprintf("[%+.3f, %+.3f]", x.Lo, x.Hi)
@@ -100,6 +113,28 @@ func (t budgetTable) print(w io.Writer, asJSON bool) error {
 	if err := tw.Flush(); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(w, "\nEach question is sent as many hits, with their neighbors, as fit, in rank order. Differences are to the row without one above, paired; p corrected by Holm over the table.\n")
-	return err
+	p := &printer{w: w}
+	p.f("\nEach question is sent as many hits, with their neighbors, as fit, in rank order. Differences are to the row without one above, paired; p corrected by Holm over the table.\n")
+	if small {
+		p.f("° too small: for most questions not even one hit with its neighbors fits.\n")
+	}
+	if large {
+		p.f("* too large: for most questions all stored candidates fit; run with more of them (candidates: in the configuration).\n")
+	}
+	return p.err
+}
+
+// checkBudgets refuses budgets that say nothing, or the same twice.
+func checkBudgets(budgets []int) error {
+	seen := map[int]bool{}
+	for _, b := range budgets {
+		switch {
+		case b < 1:
+			return fmt.Errorf("--budget %d: want at least 1 token", b)
+		case seen[b]:
+			return fmt.Errorf("--budget %d is given twice", b)
+		}
+		seen[b] = true
+	}
+	return nil
 }

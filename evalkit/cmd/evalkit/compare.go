@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/chunkeval/chunkeval/evalkit"
 	"github.com/chunkeval/chunkeval/evalkit/compare"
 	"github.com/chunkeval/chunkeval/evalkit/report"
 )
@@ -34,8 +36,20 @@ Name fewer metrics to test fewer hypotheses: --metric recall+ --metric IoU+
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o := compare.Options{}
 			for _, name := range metrics {
-				m, _ := compare.ParseMeasure(name) // one that a notebook defined is not known here
+				m, _ := compare.ParseMeasure(longName(name)) // one that a notebook defined is not known here
+				if slices.Contains(o.Measures, m) {
+					return usage(fmt.Errorf("--metric %s is given twice", name))
+				}
 				o.Measures = append(o.Measures, m)
+			}
+			if err := checkBudgets(budgets); err != nil {
+				return usage(err)
+			}
+			switch {
+			case len(budgets) > 0 && len(metrics) > 0:
+				return usage(errors.New("--budget is about recall: leave out --metric"))
+			case len(budgets) == 0 && own:
+				return usage(errors.New("--window goes with --budget"))
 			}
 			in, err := openAll(results, args)
 			if err != nil {
@@ -45,7 +59,7 @@ Name fewer metrics to test fewer hypotheses: --metric recall+ --metric IoU+
 			if err != nil {
 				return usage(err)
 			}
-			if err := measured(study.Comparison, o.Measures); err != nil {
+			if err := measured(study.Comparison, o.Measures, metrics); err != nil {
 				return usage(err)
 			}
 			if html != "" {
@@ -72,13 +86,27 @@ Name fewer metrics to test fewer hypotheses: --metric recall+ --metric IoU+
 }
 
 // measureOf reads "recall" or "recall+".
+// longName returns the metric that a head of the table of a run stands for.
+func longName(head string) string {
+	for _, c := range headline {
+		if c.head == head {
+			return (compare.Measure{Metric: c.metric, View: evalkit.View(c.view)}).String()
+		}
+	}
+	return head
+}
+
 // measured reports the first of measures that no sheet of c has.
-func measured(c *compare.Comparison, measures []compare.Measure) error {
-	for _, m := range measures {
+func measured(c *compare.Comparison, measures []compare.Measure, names []string) error {
+	for i, m := range measures {
 		if !slices.ContainsFunc(c.Sheets, func(s compare.Sheet) bool {
 			return slices.ContainsFunc(s.Rows, func(r compare.Row) bool { return r.Measure == m })
 		}) {
-			return fmt.Errorf("--metric %s: none of these Experiments measured it; evalkit show ID lists what one did", m)
+			_, err := compare.ParseMeasure(longName(names[i]))
+			if err == nil {
+				err = errors.New("none of these Experiments measured it")
+			}
+			return fmt.Errorf("--metric %s: %w; evalkit show ID lists what was measured", names[i], err)
 		}
 	}
 	return nil

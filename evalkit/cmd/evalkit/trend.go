@@ -34,7 +34,7 @@ since the one before stands at it. --name shows the runs of one Experiment of a 
 			if len(in) == 0 {
 				return usage(fmt.Errorf("trend: no Experiment in %s whose id begins with %q", results, name))
 			}
-			m, _ := compare.ParseMeasure(metric) // one that a notebook defined is not known here
+			m, _ := compare.ParseMeasure(longName(metric)) // one that a notebook defined is not known here
 			_, err := replaceFile(args[0], func(w io.Writer) error { return report.Trend(w, in, m, last) })
 			return err
 		},
