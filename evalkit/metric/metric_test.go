@@ -72,6 +72,21 @@ func (w *world) score(t testing.TB, metric string, v evalkit.View, got []evalkit
 
 func span(start, end int) evalkit.Span { return evalkit.Span{Start: start, End: end} }
 
+// TestFullEvidenceIsWhatTheModelSees: white space at a cut belongs to no chunk, and
+// two chunks beside it still show all of the gold.
+func TestFullEvidenceIsWhatTheModelSees(t *testing.T) {
+	text := "one two. Three four."
+	w := &world{j: &evalkit.Judgments{Texts: evalkit.NewTexts([]evalkit.Document{{ID: "d", Text: text}}, bytesOf{})}}
+	for i, s := range []evalkit.Span{span(0, 3), span(4, 8), span(9, 14), span(15, 20)} {
+		w.chunks = append(w.chunks, evalkit.Chunk{Doc: "d", Index: i, Span: s, Text: text[s.Start:s.End]})
+	}
+	w.j.Chunks = map[evalkit.DocID][]evalkit.Chunk{"d": w.chunks}
+	w.j.Query.Qrels = []evalkit.Qrel{{Doc: "d", Span: span(4, 14), Grade: 1}}
+	assert.InDelta(t, 1, w.score(t, "full_evidence", evalkit.HitOnly, w.hits(2, 1)), 0)
+	assert.InDelta(t, 0.9, w.score(t, "recall", evalkit.HitOnly, w.hits(2, 1)), 1e-12, "recall counts every character")
+	assert.Zero(t, w.score(t, "full_evidence", evalkit.HitOnly, w.hits(1, 3)), "a word is missing")
+}
+
 func TestSpanFamily(t *testing.T) {
 	w := newWorld(10, 10, span(5, 25), span(40, 50)) // |G| = 30
 	got := w.hits(0, 1, 9)                           // [0,20) and [90,100): |R| = 30, |G∩R| = 15

@@ -209,7 +209,7 @@ func definitions() []definition {
 		{name: "precision", info: span("share of the retrieved text that is gold: |G∩R|/|R|"), score: precision, unit: true},
 		{name: "IoU", info: span("|G∩R|/|G∪R|"), score: iou, unit: true},
 		{name: "F1", info: span("harmonic mean of recall and precision"), score: f1, unit: true},
-		{name: "full_evidence", info: span("1 if at least tau of every gold span is covered, else 0"), score: fullEvidence, tau: 1},
+		{name: "full_evidence", info: span("1 if the merged text holds at least tau of every gold span, else 0; white space at a cut is no gap"), score: fullEvidence, tau: 1},
 		{name: "redundancy", info: lower, score: redundancy, unit: true},
 		{name: "density", info: span("gold tokens per context token"), score: density},
 		{name: "context_tokens", info: info("cost", "token", ours, "tokens of the merged text, overlap removed"), score: contextTokens},

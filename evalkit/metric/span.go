@@ -46,6 +46,7 @@ type overlap struct {
 	got    []evalkit.RetrievedChunk
 	union  map[evalkit.DocID][]evalkit.Span // R
 	common map[evalkit.DocID][]evalkit.Span // G∩R
+	seen   map[evalkit.DocID][]evalkit.Span // R joined over white space; see merged
 	size   map[evalkit.Unit][2]int          // |R|, |G∩R|
 }
 
@@ -75,6 +76,18 @@ func overlapOf(j *evalkit.Judgments, v evalkit.View, got []evalkit.RetrievedChun
 // sameList reports whether a and b are the same slice.
 func sameList(a, b []evalkit.RetrievedChunk) bool {
 	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
+}
+
+// merged returns the stretches of each document that an LLM sees: white space
+// between two of them belongs to no chunk and parts nothing.
+func (o *overlap) merged(j *evalkit.Judgments) map[evalkit.DocID][]evalkit.Span {
+	if o.seen == nil {
+		o.seen = make(map[evalkit.DocID][]evalkit.Span, len(o.union))
+		for doc, spans := range o.union {
+			o.seen[doc] = j.Texts.Merge(doc, spans)
+		}
+	}
+	return o.seen
 }
 
 // sizes returns |R| and |G∩R|.
@@ -116,9 +129,9 @@ func f1(p params, j *evalkit.Judgments, v evalkit.View, got []evalkit.RetrievedC
 }
 
 func fullEvidence(p params, j *evalkit.Judgments, v evalkit.View, got []evalkit.RetrievedChunk) (float64, error) {
-	o := overlapOf(j, v, got)
+	seen := overlapOf(j, v, got).merged(j)
 	for _, r := range gold(j).all {
-		if !covered(j, r, o.union[r.Doc], p.tau) {
+		if !covered(j, r, seen[r.Doc], p.tau) {
 			return 0, nil
 		}
 	}
@@ -155,8 +168,8 @@ func density(_ params, j *evalkit.Judgments, v evalkit.View, got []evalkit.Retri
 
 func contextTokens(_ params, j *evalkit.Judgments, v evalkit.View, got []evalkit.RetrievedChunk) (float64, error) {
 	n := 0
-	for doc, spans := range overlapOf(j, v, got).union {
-		for _, s := range j.Texts.Merge(doc, spans) {
+	for doc, spans := range overlapOf(j, v, got).merged(j) {
+		for _, s := range spans {
 			n += j.Texts.Tokens(doc, s)
 		}
 	}
