@@ -16,7 +16,7 @@ type budgetRow struct {
 }
 
 func newBudgetRow(c *compare.Curve, o compare.Options) budgetRow {
-	row := budgetRow{Strategy: c.Strategy, Badge: Badge{c.Window, nameOf(c.Strategy) != "fixed_size"}}
+	row := budgetRow{Strategy: c.Strategy, Badge: strategyBadge(c.Strategy, c.Window)}
 	most := 0.0
 	if n := len(c.Points); n > 0 {
 		most = c.Points[n-1].Tokens
@@ -50,7 +50,7 @@ func (x *Entry) FailedQuestions() []string {
 	for _, a := range x.loaded.Arms {
 		for i, failed := range a.Failed {
 			if failed {
-				out = append(out, a.Strategy+": "+string(a.Queries[i].ID)+" "+a.Queries[i].Text)
+				out = append(out, display(a.Strategy)+": "+string(a.Queries[i].ID)+" "+a.Queries[i].Text)
 			}
 		}
 	}

@@ -37,6 +37,7 @@ type sheetView struct {
 type headView struct {
 	Column  int
 	Name    string
+	Full    string // of a strategy, its written form
 	Badge   Badge
 	Missing bool
 }
@@ -115,14 +116,14 @@ func newSheet(c *compare.Comparison, s *compare.Sheet, columns []columnView) she
 		case a == nil:
 			h.Name = columns[i].Name
 		case across:
-			h.Column, h.Name, h.Badge = a.Column, a.Strategy, Badge{a.Arm.Window, nameOf(a.Strategy) != "fixed_size"}
+			h.Column, h.Name, h.Full, h.Badge = a.Column, display(a.Strategy), a.Strategy, strategyBadge(a.Strategy, a.Arm.Window)
 			if len(c.Columns) > 1 {
 				h.Name += " · " + columns[a.Column].Name
 			} else {
 				h.Column = i // the strategies of one Experiment are the columns
 			}
 		default:
-			h.Name, h.Badge = columns[i].Name, Badge{a.Arm.Window, nameOf(a.Strategy) != "fixed_size"}
+			h.Name, h.Badge = columns[i].Name, strategyBadge(a.Strategy, a.Arm.Window)
 		}
 		at[i] = h.Column
 		v.Heads = append(v.Heads, h)
@@ -213,11 +214,12 @@ func addBars(t *chart.BarTable, c *compare.Comparison, s *compare.Sheet, m compa
 			if s.Arms[i] == nil || cell.Mean == nil {
 				continue
 			}
-			g, ok := groups[s.Arms[i].Strategy]
+			name := display(s.Arms[i].Strategy)
+			g, ok := groups[name]
 			if !ok {
 				g = len(t.Groups)
-				groups[s.Arms[i].Strategy] = g
-				t.Groups = append(t.Groups, s.Arms[i].Strategy)
+				groups[name] = g
+				t.Groups = append(t.Groups, name)
 				for j := range t.Series {
 					t.Series[j].Values = append(t.Series[j].Values, chart.Value{})
 				}
@@ -294,7 +296,7 @@ func (s *Study) deltaCharts() ([]*chart.Chart, error) {
 		}
 		to := s.Comparison.Columns[info.Column].Name
 		if len(s.Comparison.Columns) == 1 {
-			to = info.Strategy
+			to = display(info.Strategy)
 		}
 		t := chart.DeltaTable{
 			Title: fmt.Sprintf("Change of %s by question: %s (%d)", m, to, i), Axis: "change of recall",

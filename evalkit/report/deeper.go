@@ -69,6 +69,9 @@ func (s *Study) ran(d depth) bool {
 	return false
 }
 
+// Badge is the window.
+func (d depth) Badge() Badge { return strategyBadge(d.Strategy, d.Window) }
+
 // String names the setting in words.
 func (d depth) String() string {
 	return fmt.Sprintf("%s with %s and top_k %d", label(d.Strategy, d.Window), d.Retriever, d.Depth)

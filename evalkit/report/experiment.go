@@ -223,6 +223,7 @@ type scoresData struct {
 
 type scoredStrategy struct {
 	Name   string       `json:"name"`
+	Label  string       `json:"label"` // as it is shown
 	Badge  string       `json:"badge"`
 	Values [][]*float64 `json:"values"` // per measure and query; null: no value
 	Failed []int        `json:"failed"` // queries, by place
@@ -233,11 +234,12 @@ const perPage = 25
 
 func newScores(x *Entry, l *compare.Loaded) scoresData {
 	d := scoresData{ID: x.ID, PerPage: perPage}
-	for _, m := range compare.Headline() {
+	measures := costFirst(compare.Headline())
+	for _, m := range measures {
 		d.Measures, d.Higher = append(d.Measures, m.String()), append(d.Higher, compare.InfoOf(m.Metric).Higher)
 	}
 	for i, a := range l.Arms {
-		s := scoredStrategy{Name: a.Strategy, Badge: a.Window.String(), Failed: []int{}}
+		s := scoredStrategy{Name: a.Strategy, Label: display(a.Strategy), Badge: a.Window.String(), Failed: []int{}}
 		for j, q := range a.Queries {
 			if a.Failed[j] {
 				s.Failed = append(s.Failed, j)
@@ -246,7 +248,7 @@ func newScores(x *Entry, l *compare.Loaded) scoresData {
 				d.Queries, d.Kinds = append(d.Queries, [2]string{string(q.ID), q.Text}), append(d.Kinds, kindOf(q))
 			}
 		}
-		for _, m := range compare.Headline() {
+		for _, m := range measures {
 			values := make([]*float64, len(a.Queries))
 			for j := range a.Queries {
 				if v, ok := a.Value(m, j); ok {

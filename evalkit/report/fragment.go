@@ -127,15 +127,21 @@ func (q Question) Fragment() (template.HTML, error) {
 	return render("question", q.view())
 }
 
-// A Badge is a window as ±P/N; Muted where fixed_size was not in the run.
+// A Badge is a window as ±P/N; Muted where neighbors do not apply, which Why says.
 type Badge struct {
 	evalkit.Window
 	Muted bool
+	Why   string
 }
 
 // badgeOf returns the badge of an Experiment: the window asked for.
 func badgeOf(rec experiment.Record) Badge {
-	return Badge{rec.Spec.Window(), !compare.HasFixedSize(rec)}
+	return Badge{rec.Spec.Window(), !compare.HasFixedSize(rec), "fixed_size was not in the run, so nothing was expanded"}
+}
+
+// strategyBadge returns the badge of one strategy: the window in force.
+func strategyBadge(strategy string, w evalkit.Window) Badge {
+	return Badge{w, nameOf(strategy) != "fixed_size", "neighbors do not apply to this strategy"}
 }
 
 // questionView is what the template shows.
@@ -188,7 +194,7 @@ type goldView struct {
 func (q Question) view() questionView {
 	r := q.Response
 	v := questionView{
-		Question: q, Badge: Badge{Window: evalkit.Window{Prev: r.NeighborPrev, Next: r.NeighborNext}}, Tokens: r.Context.Tokens,
+		Question: q, Badge: strategyBadge(r.Strategy, evalkit.Window{Prev: r.NeighborPrev, Next: r.NeighborNext}), Tokens: r.Context.Tokens,
 	}
 	for _, e := range r.ExpansionTree {
 		h := hitView{chunkView: q.chunk(e.Hit.ChunkEntry), Legs: "lexical " + leg(e.Hit.Lexical) + " · dense " + leg(e.Hit.Dense)}

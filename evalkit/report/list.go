@@ -1,6 +1,7 @@
 package report
 
 import (
+	"math"
 	"slices"
 
 	"github.com/chunkeval/chunkeval/evalkit"
@@ -26,7 +27,7 @@ type listRow struct {
 }
 
 // listed are the measures of the list: those that decide.
-var listed = []compare.Measure{{Metric: "recall", View: evalkit.HitOnly}, {Metric: "recall", View: evalkit.Expanded}, {Metric: "full_evidence", View: evalkit.Expanded}, {Metric: "context_tokens", View: evalkit.Expanded}}
+var listed = []compare.Measure{{Metric: "recall", View: evalkit.HitOnly}, {Metric: "recall", View: evalkit.Expanded}, {Metric: "context_tokens", View: evalkit.Expanded}, {Metric: "full_evidence", View: evalkit.Expanded}}
 
 func newList(all []*Entry, errors []string) listView {
 	v := listView{Errors: errors, Max: compare.MaxColumns}
@@ -57,14 +58,23 @@ func nameOf(s string) string {
 }
 
 // bestStrategy returns the strategy with the highest recall in the expanded
-// view, the first of equals; nil if recall was not measured.
+// view, of equals that with the fewest context tokens, then the first; nil if
+// recall was not measured.
 func bestStrategy(r *experiment.Result) *experiment.StrategyResult {
 	var best *experiment.StrategyResult
-	top := 0.0
+	top, tokens := 0.0, 0.0
 	for i := range r.Strategies {
 		s := &r.Strategies[i]
-		if v := meanOf(s, compare.Measure{Metric: "recall", View: evalkit.Expanded}); v != nil && (best == nil || *v > top) {
-			best, top = s, *v
+		v := meanOf(s, compare.Measure{Metric: "recall", View: evalkit.Expanded})
+		if v == nil {
+			continue
+		}
+		cost := math.Inf(1)
+		if t := meanOf(s, compare.Measure{Metric: "context_tokens", View: evalkit.Expanded}); t != nil {
+			cost = *t
+		}
+		if best == nil || *v > top || *v == top && cost < tokens {
+			best, top, tokens = s, *v, cost
 		}
 	}
 	return best
@@ -104,15 +114,27 @@ type strategyRow struct {
 	Chunks   experiment.ChunkStats
 }
 
+// costFirst puts what the expanded view costs directly after what it brings, so
+// that a narrow window shows both.
+func costFirst(measures []compare.Measure) []compare.Measure {
+	cost := compare.Measure{Metric: "context_tokens", View: evalkit.Expanded}
+	at := slices.Index(measures, compare.Measure{Metric: "recall", View: evalkit.Expanded})
+	if at < 0 || !slices.Contains(measures, cost) {
+		return measures
+	}
+	rest := slices.DeleteFunc(slices.Clone(measures[at+1:]), func(m compare.Measure) bool { return m == cost })
+	return slices.Concat(measures[:at+1], []compare.Measure{cost}, rest)
+}
+
 func newStrategyTable(x *Entry, measures []compare.Measure) strategyTable {
 	var t strategyTable
-	measures = slices.DeleteFunc(measures, func(m compare.Measure) bool { return m.View == compare.Answers }) // see answers
+	measures = costFirst(slices.DeleteFunc(measures, func(m compare.Measure) bool { return m.View == compare.Answers })) // see answers
 	for _, m := range measures {
 		t.Heads = append(t.Heads, m.String())
 	}
 	for i := range x.Overview.Strategies {
 		s := &x.Overview.Strategies[i]
-		row := strategyRow{Strategy: s.Strategy, Badge: Badge{s.Window, nameOf(s.Strategy) != "fixed_size"}}
+		row := strategyRow{Strategy: s.Strategy, Badge: strategyBadge(s.Strategy, s.Window)}
 		if i < len(x.Effective) {
 			row.Chunks = x.Effective[i].Chunks
 		}

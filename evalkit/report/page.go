@@ -27,7 +27,7 @@ var script string
 var templates = template.Must(template.New("").Funcs(template.FuncMap{
 	"plural": plural, "number": number, "score": score, "percent": percent, "signed": signed, "pvalue": pvalue,
 	"distance": distance, "cell": cell, "interval": interval,
-	"figure": chart.HTML, "list": func(s ...string) []string { return s }, "code": code, "times100": func(v float64) float64 { return 100 * v },
+	"figure": chart.HTML, "list": func(s ...string) []string { return s }, "code": code, "strategy": strategy, "display": display, "times100": func(v float64) float64 { return 100 * v },
 	"deref": func(v *float64) float64 { return *v }, "points": points,
 }).ParseFS(templateFiles, "templates/*.tmpl"))
 
@@ -176,6 +176,15 @@ func cell(v *float64, title string) template.HTML {
 		return template.HTML(`<td class="num na" title="` + template.HTMLEscapeString(title) + `">n/a</td>`)
 	}
 	return template.HTML(fmt.Sprintf(`<td class="num" data-v="%v">%s</td>`, *v, number(*v)))
+}
+
+// strategy prints one as display shows it, with its full written form as the title.
+func strategy(s string) template.HTML {
+	short := display(s)
+	if short == s {
+		return code(s)
+	}
+	return template.HTML(strings.Replace(string(code(short)), "<code", `<code title="`+template.HTMLEscapeString(s)+`"`, 1))
 }
 
 // code prints a component; it may break after a comma or a bracket.

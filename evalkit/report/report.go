@@ -145,7 +145,7 @@ func (s *Study) option(i int) *optionView {
 	if ks := s.topKs(); len(ks) > 1 {
 		setting += fmt.Sprintf(", top_k %d", x.Spec.TopK)
 	}
-	return &optionView{Option: o, Badge: Badge{o.Window, nameOf(o.Strategy) != "fixed_size"}, Name: x.Spec.Name, Setting: setting, Percent: 100 * o.Recall}
+	return &optionView{Option: o, Badge: strategyBadge(o.Strategy, o.Window), Name: x.Spec.Name, Setting: setting, Percent: 100 * o.Recall}
 }
 
 // topKs returns the values of top_k that occur.

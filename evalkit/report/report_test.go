@@ -7,6 +7,7 @@ import (
 
 	"github.com/chunkeval/chunkeval/evalkit"
 	"github.com/chunkeval/chunkeval/evalkit/compare"
+	"github.com/chunkeval/chunkeval/evalkit/experiment"
 )
 
 func TestDisplay(t *testing.T) {
@@ -51,4 +52,48 @@ func TestCheapest(t *testing.T) {
 	for tokens, want := range map[float64]string{0: "0", 7.4: "7", 94: "94", 996: "1000", 1044: "1000", 1296: "1300", 23456: "23000"} {
 		assert.Equal(t, want, depth{Point: compare.Point{Tokens: tokens}}.About())
 	}
+}
+
+func TestFoldedWarnings(t *testing.T) {
+	const only = "neighbor_prev and neighbor_next apply to fixed_size only"
+	x := &Entry{Record: experiment.Record{
+		Effective: []experiment.Effective{{Strategy: "fixed_size(size=100,overlap=0,unit=token)"}, {Strategy: "markdown(size=200,unit=token)"}, {Strategy: "page"}},
+		Warnings:  []string{"markdown(size=200,unit=token): " + only, "no embedder", "page: " + only, "page: 3 oversize chunks"},
+	}}
+	assert.Equal(t, []string{"markdown(size=200), page: " + only, "no embedder", "page: 3 oversize chunks"}, x.FoldedWarnings())
+}
+
+func TestBestStrategyOfEqualRecallIsTheCheaper(t *testing.T) {
+	strategy := func(name string, recall, tokens float64) experiment.StrategyResult {
+		return experiment.StrategyResult{Strategy: name, Summary: []experiment.SummaryRow{
+			{Metric: "recall", View: evalkit.Expanded, Mean: &recall}, {Metric: "context_tokens", View: evalkit.Expanded, Mean: &tokens},
+		}}
+	}
+	r := &experiment.Result{Strategies: []experiment.StrategyResult{strategy("a", 0.9, 100), strategy("b", 1, 700), strategy("c", 1, 220), strategy("d", 1, 220)}}
+	assert.Equal(t, "c", bestStrategy(r).Strategy)
+	r.Strategies[1].Summary = r.Strategies[1].Summary[:1]
+	assert.Equal(t, "c", bestStrategy(r).Strategy, "a cost that is not known is no low one")
+	assert.Nil(t, bestStrategy(&experiment.Result{}))
+}
+
+func TestCostFirst(t *testing.T) {
+	var got []string
+	for _, m := range costFirst(compare.Headline())[:5] {
+		got = append(got, m.String())
+	}
+	assert.Equal(t, []string{"recall", "recall+", "context_tokens+", "full_evidence+", "precision+"}, got)
+	assert.Len(t, costFirst(compare.Headline()), len(compare.Headline()))
+}
+
+func TestBadges(t *testing.T) {
+	title := func(b Badge) string {
+		html, err := render("badge", b)
+		assert.NoError(t, err)
+		return string(html)
+	}
+	w := evalkit.Window{Prev: 1, Next: 2}
+	assert.Contains(t, title(strategyBadge("markdown(size=200,unit=token)", evalkit.Window{})), `badge-muted" title="neighbor_prev 0, neighbor_next 0; neighbors do not apply to this strategy"`)
+	assert.Contains(t, title(strategyBadge("fixed_size(size=200,overlap=0,unit=token)", w)), `class="badge" title="neighbor_prev 1, neighbor_next 2"`)
+	rec := experiment.Record{Spec: experiment.Spec{NeighborPrev: 1, NeighborNext: 2}, Effective: []experiment.Effective{{Strategy: "page"}}}
+	assert.Contains(t, title(badgeOf(rec)), `badge-muted" title="neighbor_prev 1, neighbor_next 2; fixed_size was not in the run`)
 }

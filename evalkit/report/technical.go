@@ -107,7 +107,7 @@ func (s *Study) warnings() []string {
 	var order []string
 	of := map[string][]string{}
 	for _, x := range s.Experiments {
-		for _, w := range x.Warnings {
+		for _, w := range x.FoldedWarnings() {
 			if of[w] == nil {
 				order = append(order, w)
 			}
@@ -161,11 +161,12 @@ func (s *Study) heatChart() (*chart.Chart, error) {
 		t.Columns = append(t.Columns, s.name(x.ID))
 		for i := range x.Overview.Strategies {
 			st := &x.Overview.Strategies[i]
-			row, ok := at[st.Strategy]
+			name := display(st.Strategy)
+			row, ok := at[name]
 			if !ok {
 				row = len(t.Rows)
-				at[st.Strategy] = row
-				t.Rows = append(t.Rows, st.Strategy)
+				at[name] = row
+				t.Rows = append(t.Rows, name)
 				t.Values = append(t.Values, make([]*float64, len(s.Experiments)))
 			}
 			t.Values[row][j] = meanOf(st, compare.Measure{Metric: "recall", View: evalkit.Expanded})

@@ -87,11 +87,12 @@ func (v trendView) chart() (*chart.Chart, error) {
 			if c.Mean == nil {
 				continue
 			}
-			i, ok := at[c.Strategy]
+			name := display(c.Strategy)
+			i, ok := at[name]
 			if !ok {
 				i = len(t.Series)
-				at[c.Strategy] = i
-				t.Series = append(t.Series, chart.CurveSeries{Name: c.Strategy})
+				at[name] = i
+				t.Series = append(t.Series, chart.CurveSeries{Name: name})
 			}
 			p := chart.CurvePoint{X: float64(row.Number), Y: c.Mean}
 			if len(row.Changes) > 0 {

@@ -267,7 +267,10 @@
 
   function questions(box, scores) {
     var strategy = role(box, 'strategy'), search = role(box, 'search'), filter = role(box, 'show');
-    scores.strategies.forEach(function (s, i) { option(strategy, i, s.name + ' ' + s.badge); });
+    scores.strategies.forEach(function (s, i) {
+      option(strategy, i, s.label + ' ' + s.badge);
+      strategy.lastChild.title = s.name;
+    });
     var sortBy = -1, down = false;
     var head = el('tr');
     ['question'].concat(scores.measures).forEach(function (name, i) {
@@ -349,7 +352,7 @@
     }
     function complain(why) { role(box, 'count').textContent = why; }
     function list(a, b) {
-      var title = sheet.options[sheet.selectedIndex].text;
+      var title = sheet.options[sheet.selectedIndex].dataset.name;
       var find = function (s) { return s.strategies.findIndex(function (x) { return x.name === title; }); };
       var sa = find(a), sb = find(b);
       if (sa < 0) sa = 0;
