@@ -26,15 +26,15 @@ type SummaryRow struct {
 }
 
 // Counted returns the value with which a query counts in a mean. ok is false if
-// it is left out: an unanswerable query, and one without a value. A failed query
-// counts 0, except for a metric without an upper limit, a cost, and for a query
-// without gold: there it is left out.
+// it is left out: an unanswerable query, one without gold, and one without a value.
+// A failed query counts 0, except for a metric without an upper limit, a cost: there
+// it is left out.
 func (r *QueryResult) Counted(q evalkit.Query, s Score, m evalkit.Info) (value float64, ok bool) {
 	switch {
-	case q.Unanswerable:
+	case q.Unanswerable, len(q.Gold()) == 0:
 		return 0, false
 	case r.Failed != "":
-		return 0, len(q.Gold()) > 0 && !math.IsInf(m.Hi, 1)
+		return 0, !math.IsInf(m.Hi, 1)
 	}
 	return s.Value, s.Reason == ""
 }
@@ -139,8 +139,8 @@ func unanswerable(queries []evalkit.Query, results []QueryResult) *Unanswerable 
 	var hit, expanded, yes, no []float64
 	for i, q := range queries {
 		r := results[i]
-		if r.Failed != "" {
-			continue
+		if r.Failed != "" || !q.Unanswerable && len(q.Gold()) == 0 {
+			continue // nobody knows whether it can be answered
 		}
 		top := math.Inf(-1) // nothing found: below every score
 		if len(r.Tree) > 0 {

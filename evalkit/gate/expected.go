@@ -57,7 +57,31 @@ func ReadExpected(path string) (*Expected, error) {
 	if e.Config == "" {
 		return nil, fmt.Errorf("%s: config: not given; name the configuration that gives the numbers", path)
 	}
+	for i, n := range e.Rows {
+		if !(n.Tolerance >= 0 && n.Tolerance < math.Inf(1)) || n.Value-n.Value != 0 {
+			return nil, fmt.Errorf("%s: expected[%d]: value %v, tolerance %v: want numbers, and a tolerance of at least 0", path, i, n.Value, n.Tolerance)
+		}
+	}
 	return &e, nil
+}
+
+// UnmarshalYAML refuses a number without a value.
+func (n *Number) UnmarshalYAML(unmarshal func(any) error) error {
+	var row struct {
+		Experiment string   `yaml:"experiment"`
+		Strategy   string   `yaml:"strategy"`
+		Metric     string   `yaml:"metric"`
+		Value      *float64 `yaml:"value"`
+		Tolerance  float64  `yaml:"tolerance"`
+	}
+	if err := unmarshal(&row); err != nil {
+		return err
+	}
+	if row.Value == nil {
+		return fmt.Errorf("expected: %s, %s, %s: has no value", row.Experiment, row.Strategy, row.Metric)
+	}
+	*n = Number{row.Experiment, row.Strategy, row.Metric, *row.Value, row.Tolerance}
+	return nil
 }
 
 // An Outcome is what became of one expected number.

@@ -186,6 +186,7 @@ func TestPolicyFile(t *testing.T) {
 		"metrics: [{metric: recal, margin: 1}]": `did you mean`,
 		"metrics: [{metric: recall}]":           "margin",
 		"alpha: 2\n":                            "alpha: 2: want above 0",
+		"alpha: .nan\n":                         "alpha: NaN: want above 0",
 		"seconds: 5\n":                          "want a share",
 		"significant: maybe\n":                  "want beyond, fail or pass",
 		"metrics: [{metric: recall, margin: 1}, {metric: recall, margin: 2}]": "recall is named twice",
@@ -223,4 +224,20 @@ func TestReproduceSaysWhatDiffers(t *testing.T) {
 		got = append(got, o.Text)
 	}
 	assert.Equal(t, []string{"OK", "OK within tolerance", "FAIL", "FAIL"}, got)
+}
+
+func TestExpectedNumbersAreNumbers(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "e.yaml")
+	for row, want := range map[string]string{
+		"value: null, tolerance: 0": "has no value",
+		"tolerance: 0":              "has no value",
+		"value: 1, tolerance: -1":   "a tolerance of at least 0",
+		"value: 1, tolerance: .inf": "a tolerance of at least 0",
+		"value: .nan":               "want numbers",
+		"value: 1, tolerence: 0":    "unknown field",
+	} {
+		require.NoError(t, os.WriteFile(path, []byte("config: c.yaml\nexpected:\n  - {experiment: a, strategy: b, metric: recall, "+row+"}\n"), 0o644))
+		_, err := ReadExpected(path)
+		assert.ErrorContains(t, err, want, row)
+	}
 }

@@ -105,7 +105,7 @@ func parsePolicy(b []byte) (Policy, error) {
 	}
 	p := DefaultPolicy()
 	if f.Alpha != nil {
-		if p.Alpha = *f.Alpha; p.Alpha <= 0 || p.Alpha >= 0.5 {
+		if p.Alpha = *f.Alpha; !(p.Alpha > 0 && p.Alpha < 0.5) {
 			return p, fmt.Errorf("alpha: %v: want above 0 and below 0.5", p.Alpha)
 		}
 	}

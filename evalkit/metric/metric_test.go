@@ -210,7 +210,7 @@ func TestHO_ME_08_ExportFallsStrictly(t *testing.T) {
 	var b bytes.Buffer
 	ids := []evalkit.ChunkID{{Doc: "m 1", Index: 0}, {Doc: "m2", Index: 0}, {Doc: "m3", Index: 4}}
 	require.NoError(t, WriteRun(&b, []Run{{Query: "q1", Chunks: ids, Scores: []float64{2, 2, 2}}}, "tag"))
-	assert.Equal(t, "q1 Q0 m_1#0 1 2 tag\nq1 Q0 m2#0 2 1.9999999 tag\nq1 Q0 m3#4 3 1.9999998 tag\n", b.String())
+	assert.Equal(t, "q1 Q0 m%201#0 1 2 tag\nq1 Q0 m2#0 2 1.9999999 tag\nq1 Q0 m3#4 3 1.9999998 tag\n", b.String())
 	b.Reset()
 	require.NoError(t, WriteQrels(&b, "q1", map[evalkit.ChunkID]float64{ids[2]: 1, ids[1]: 0.5}))
 	assert.Equal(t, "q1 0 m2#0 1\nq1 0 m3#4 1\n", b.String())

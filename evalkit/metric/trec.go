@@ -9,6 +9,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/chunkeval/chunkeval/evalkit"
 )
@@ -65,4 +66,18 @@ func below(last float32, score float64) float32 {
 	return s
 }
 
-func field(s string) string { return strings.Join(strings.Fields(s), "_") }
+// field writes an id as one word: white space and % become %XX, so that two ids stay
+// two.
+func field(s string) string {
+	var b strings.Builder
+	for _, r := range s {
+		if r != '%' && !unicode.IsSpace(r) {
+			b.WriteRune(r)
+			continue
+		}
+		for _, c := range []byte(string(r)) {
+			fmt.Fprintf(&b, "%%%02X", c)
+		}
+	}
+	return b.String()
+}

@@ -1,14 +1,19 @@
 package store
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"iter"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/chunkeval/chunkeval/evalkit/experiment"
@@ -50,7 +55,7 @@ func List(root string) ([]*Experiment, []error) {
 }
 
 // Open opens the Experiment id below root, or the one whose id alone begins
-// so. It checks that every table has the size that the record gives.
+// so; of several runs of one Experiment, the last. It checks that every table has the size that the record gives.
 func Open(root, id string) (*Experiment, error) {
 	name, err := resolve(root, id)
 	if err != nil {
@@ -64,6 +69,9 @@ func Open(root, id string) (*Experiment, error) {
 	}
 	if err := json.Unmarshal(b, &x.Record); err != nil {
 		return nil, &TableError{path, err}
+	}
+	if x.Record.ID == "" || len(x.Record.Files) == 0 {
+		return nil, &TableError{path, errors.New("not the record of an Experiment")}
 	}
 	for _, table := range []string{documentsFile, queriesFile, chunksFile, treeFile, retrievedFile, candidateFile, scoresFile, summaryFile, answersFile} {
 		want, ok := x.Record.Files[table]
@@ -109,7 +117,52 @@ func resolve(root, id string) (string, error) {
 	case 1:
 		return found[0], nil
 	}
+	if newest, ok := newestOf(found); ok {
+		return newest, nil
+	}
 	return "", fmt.Errorf("experiment %q: could be any of %s", id, strings.Join(found, ", "))
+}
+
+// newestOf returns the last of names that are runs of one Experiment: X, X.2, X.3.
+func newestOf(names []string) (newest string, ok bool) {
+	last := 0
+	base, _, _ := strings.Cut(names[0], ".")
+	for _, name := range names {
+		b, number, numbered := strings.Cut(name, ".")
+		n := 1
+		if numbered {
+			var err error
+			if n, err = strconv.Atoi(number); err != nil {
+				return "", false
+			}
+		}
+		if b != base {
+			return "", false
+		}
+		if n > last {
+			newest, last = name, n
+		}
+	}
+	return newest, true
+}
+
+// Verify reads every table and compares it with the digest in the record.
+func (x *Experiment) Verify() error {
+	for _, table := range slices.Sorted(maps.Keys(x.Record.Files)) {
+		f, err := os.Open(x.path(table))
+		if err != nil {
+			return err
+		}
+		h := sha256.New()
+		_, err = io.Copy(h, f)
+		if err := errors.Join(err, f.Close()); err != nil {
+			return err
+		}
+		if got := hex.EncodeToString(h.Sum(nil)); got != x.Record.Files[table].SHA256 {
+			return &TableError{x.path(table), errors.New("its SHA-256 is not the one that was written")}
+		}
+	}
+	return nil
 }
 
 func (x *Experiment) path(table string) string { return filepath.Join(x.dir, table) }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -377,4 +378,31 @@ func TestHO_RUN_03_DiskFull(t *testing.T) {
 	err = writeTable(onlyWriter{f}, slices.Values([][]TreeRow{treeRows(&result("x").Strategies[0])}))
 	require.Error(t, err)
 	assert.Contains(t, err.Error(), "no space left")
+}
+
+func TestAbandonedFoldersAreRemoved(t *testing.T) {
+	root := t.TempDir()
+	old, young := filepath.Join(root, writing+"1"), filepath.Join(root, writing+"2")
+	for _, dir := range []string{old, young} {
+		require.NoError(t, os.MkdirAll(filepath.Join(dir, "x"), 0o755))
+	}
+	long := time.Now().Add(-2 * abandoned)
+	require.NoError(t, os.Chtimes(old, long, long))
+	require.NoError(t, NewWriter(root).sweep())
+	assert.NoDirExists(t, old)
+	assert.DirExists(t, young, "another process may be writing it")
+}
+
+func TestNewestRun(t *testing.T) {
+	for want, names := range map[string][]string{
+		"x-1.11": {"x-1", "x-1.11", "x-1.2"},
+		"x-1.2":  {"x-1.2"},
+		"":       {"x-1", "x-2"},
+	} {
+		got, ok := newestOf(names)
+		assert.Equal(t, want != "", ok)
+		if ok {
+			assert.Equal(t, want, got)
+		}
+	}
 }

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/chunkeval/chunkeval/evalkit/experiment"
 )
@@ -47,7 +48,10 @@ func (w *Writer) Write(r *experiment.Result) (id string, err error) {
 	if err := os.MkdirAll(w.root, 0o755); err != nil {
 		return "", err
 	}
-	tmp, err := os.MkdirTemp(w.root, ".writing-")
+	if err := w.sweep(); err != nil {
+		return "", err
+	}
+	tmp, err := os.MkdirTemp(w.root, writing)
 	if err != nil {
 		return "", err
 	}
@@ -85,6 +89,24 @@ func (w *Writer) Write(r *experiment.Result) (id string, err error) {
 			return "", err
 		}
 	}
+}
+
+// writing begins the name of a folder that is being written.
+const writing = ".writing-"
+
+// abandoned is how long nobody has to have touched such a folder before it counts
+// as left behind by a process that was killed: a table takes seconds.
+const abandoned = time.Hour
+
+// sweep removes folders that were left behind.
+func (w *Writer) sweep() error {
+	entries, err := os.ReadDir(w.root)
+	for _, e := range entries {
+		if info, ierr := e.Info(); ierr == nil && e.IsDir() && strings.HasPrefix(e.Name(), writing) && time.Since(info.ModTime()) > abandoned {
+			err = errors.Join(err, os.RemoveAll(filepath.Join(w.root, e.Name())))
+		}
+	}
+	return err
 }
 
 func isNotEmpty(err error) bool {

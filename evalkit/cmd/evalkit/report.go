@@ -34,8 +34,8 @@ Without either, both are written.`,
 			if questions == "all" {
 				details, err = -1, nil
 			}
-			if err != nil || details < -1 || margin < 0 {
-				return usage(fmt.Errorf("report: --questions %q, --margin %v: want a number or all, and at least 0", questions, margin))
+			if err != nil || details < -1 || !(margin >= 0 && margin < 1) {
+				return usage(fmt.Errorf("report: --questions %q, --margin %v: want a number or all, and a share of at least 0 and below 1", questions, margin))
 			}
 			in, err := openAll(results, args)
 			if err != nil {

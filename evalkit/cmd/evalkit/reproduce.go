@@ -82,7 +82,7 @@ func reproduce(cmd *cobra.Command, path string, f runFlags, update bool) (failed
 	for _, o := range outcomes {
 		counts[o.Text]++
 		if o.Text == "FAIL" || !f.quiet {
-			p.f("%-19s  %s  %s  %s  expected %.6f ±%v, got %s\n", o.Text, o.Experiment, o.Strategy, o.Metric, o.Value, o.Tolerance, number(o.Got))
+			p.f("%-19s  %s  %s  %s  expected %.6f ±%v, got %s\n", o.Text, o.Experiment, o.Strategy, o.Metric, o.Value, o.Tolerance, inFull(o.Got))
 		}
 	}
 	p.f("%s: %d OK, %d OK within tolerance, %d FAIL\n", path, counts["OK"], counts["OK within tolerance"], counts["FAIL"])
@@ -90,6 +90,14 @@ func reproduce(cmd *cobra.Command, path string, f runFlags, update bool) (failed
 		p.err = printByMetric(p.w, outcomes)
 	}
 	return counts["FAIL"], p.err
+}
+
+// inFull prints as many places as an expected number has.
+func inFull(v *float64) string {
+	if v == nil {
+		return "n/a"
+	}
+	return fmt.Sprintf("%.6f", *v)
 }
 
 // printByMetric prints the worst outcome of every metric.

@@ -215,7 +215,7 @@ func (s *session) group(ctx context.Context, g *wire.Group) ([]*store.Experiment
 			fmt.Fprintln(s.out, "warning:", err)
 		}
 		for i := range g.Specs {
-			if j := slices.IndexFunc(stored, func(x *store.Experiment) bool { return s.same(x, g, i) }); j >= 0 {
+			if j := slices.IndexFunc(stored, func(x *store.Experiment) bool { return s.same(x, g, i) && s.intact(x) }); j >= 0 {
 				done[i] = stored[j]
 			}
 		}
@@ -250,6 +250,16 @@ func (s *session) group(ctx context.Context, g *wire.Group) ([]*store.Experiment
 		s.new++
 	}
 	return done, nil
+}
+
+// intact reports whether the tables of x are as they were written; if not, x is
+// run again.
+func (s *session) intact(x *store.Experiment) bool {
+	err := x.Verify()
+	if err != nil {
+		fmt.Fprintln(s.out, "warning:", err)
+	}
+	return err == nil
 }
 
 // same reports whether x is Experiment i of g, run by this program without failures.

@@ -102,7 +102,7 @@ func (f *serveFlags) options(lab *wire.Lab) (server.Options, error) {
 	o := server.Options{
 		Lab: lab, Datasets: map[string]string{}, Hosts: f.hosts,
 		Defaults: server.Defaults{Strategy: "fixed_size(size=200)", Retriever: wire.DefaultRetriever, TopK: wire.DefaultTopK},
-		Sources:  func() ([]compare.Input, []string) { return sources(f.results) },
+		Sources:  func() ([]compare.Input, []string) { return sources(f.results, false) },
 	}
 	folders := f.datasets
 	if f.config != "" {

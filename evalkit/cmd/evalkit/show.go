@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
 	"strings"
 	"text/tabwriter"
 
@@ -35,7 +36,7 @@ func showCommand() *cobra.Command {
 				return showQuery(cmd.OutOrStdout(), x, query, asJSON)
 			}
 			if asJSON {
-				return printJSON(cmd.OutOrStdout(), x.Record)
+				return showJSON(cmd.OutOrStdout(), x)
 			}
 			return showExperiment(cmd.OutOrStdout(), x)
 		},
@@ -51,6 +52,18 @@ func printJSON(w io.Writer, v any) error {
 	e.SetIndent("", "  ")
 	e.SetEscapeHTML(false)
 	return e.Encode(v)
+}
+
+// showJSON prints the record with the summary beside it.
+func showJSON(w io.Writer, x *store.Experiment) error {
+	summary, err := x.Summary()
+	if err != nil {
+		return err
+	}
+	return printJSON(w, struct {
+		experiment.Record
+		Summary any `json:"summary"` // as export --jsonl summary has it
+	}{x.Record, columns(reflect.ValueOf(summary))})
 }
 
 // showExperiment prints the record and every metric in both views.

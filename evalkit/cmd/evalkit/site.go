@@ -57,14 +57,21 @@ by how much; --chunk-text sets the limit.`,
 
 // openSite opens the Experiments below results.
 func openSite(results string) (*report.Site, error) {
-	return report.NewSite(sources(results))
+	return report.NewSite(sources(results, true))
 }
 
 // sources returns the Experiments below results, and what to say of those that
 // cannot be read in full.
-func sources(results string) (in []compare.Input, notes []string) {
+// With verify, tables that were damaged later are among them.
+func sources(results string, verify bool) (in []compare.Input, notes []string) {
 	all, bad := store.List(results)
 	for _, x := range all {
+		if verify {
+			if err := x.Verify(); err != nil {
+				bad = append(bad, err)
+				continue
+			}
+		}
 		in = append(in, compare.Input{ID: x.Record.ID, Source: x})
 	}
 	for _, err := range bad {
@@ -116,8 +123,15 @@ func writePage(site *report.Site, out, name string) (int64, error) {
 	return replaceFile(path, func(w io.Writer) error { return site.Write(w, name) })
 }
 
-// replaceFile writes path anew; if that fails, the old file stays.
+// replaceFile writes path anew; if that fails, the old file stays. A link keeps
+// pointing where it does, and what is no file, such as a pipe, is written to.
 func replaceFile(path string, write func(io.Writer) error) (n int64, err error) {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return writeInto(path, write)
+	}
 	f, err := os.CreateTemp(filepath.Dir(path), ".writing-")
 	if err != nil {
 		return 0, err
@@ -136,4 +150,13 @@ func replaceFile(path string, write func(io.Writer) error) (n int64, err error) 
 		return 0, err
 	}
 	return n, os.Rename(f.Name(), path)
+}
+
+func writeInto(path string, write func(io.Writer) error) (n int64, err error) {
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return 0, err
+	}
+	b := bufio.NewWriter(f)
+	return 0, errors.Join(write(b), b.Flush(), f.Close())
 }

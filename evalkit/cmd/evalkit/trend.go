@@ -26,7 +26,7 @@ since the one before stands at it. --name shows the runs of one Experiment of a 
 			if last < 1 {
 				return usage(fmt.Errorf("trend: --last %d: want at least 1", last))
 			}
-			in, notes := sources(results)
+			in, notes := sources(results, true)
 			for _, n := range notes {
 				fmt.Fprintln(cmd.ErrOrStderr(), "warning:", n)
 			}
