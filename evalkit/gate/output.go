@@ -81,12 +81,13 @@ func tree(r *expand.Response, indent string) string {
 	}
 	var b strings.Builder
 	for _, e := range r.ExpansionTree {
+		fmt.Fprintf(&b, "%s%d. hit %s#%d  score %.4f\n", indent, e.Hit.Rank, e.Hit.Doc, e.Hit.ChunkIndex, e.Hit.Score)
 		for _, n := range e.NeighborsPrev {
-			fmt.Fprintf(&b, "%s  ├─ prev %s#%d\n", indent, n.Doc, n.ChunkIndex)
+			fmt.Fprintf(&b, "%s   ├─ prev %s#%d  %s\n", indent, n.Doc, n.ChunkIndex, preview(n.Text))
 		}
-		fmt.Fprintf(&b, "%s%d. hit %s#%d  score %.4f  %s\n", indent, e.Hit.Rank, e.Hit.Doc, e.Hit.ChunkIndex, e.Hit.Score, preview(e.Hit.Text))
+		fmt.Fprintf(&b, "%s   ● %s\n", indent, preview(e.Hit.Text))
 		for _, n := range e.NeighborsNext {
-			fmt.Fprintf(&b, "%s  ├─ next %s#%d\n", indent, n.Doc, n.ChunkIndex)
+			fmt.Fprintf(&b, "%s   ├─ next %s#%d  %s\n", indent, n.Doc, n.ChunkIndex, preview(n.Text))
 		}
 	}
 	if len(r.ExpansionTree) == 0 {

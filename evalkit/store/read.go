@@ -100,7 +100,7 @@ func resolve(root, id string) (string, error) {
 	}
 	entries, err := os.ReadDir(root)
 	if err != nil {
-		return "", fmt.Errorf("experiment %q: %w", id, err)
+		return "", fmt.Errorf("experiment %q: %w; results are kept in the folder that --results names", id, err)
 	}
 	var found []string
 	for _, e := range entries {

@@ -131,7 +131,7 @@ func printComparison(w io.Writer, c *compare.Comparison) error {
 			p.err = printSheet(w, c, s)
 		}
 	}
-	p.f("\n%s; intervals %.0f %%. A plus marks the expanded view.\n", c.Family, 100*c.Family.Level)
+	p.f("\n%s; intervals %.0f %%. A plus marks the expanded view. Detects: the smallest true difference that this many questions find, four times in five.\n", c.Family, 100*c.Family.Level)
 	return p.err
 }
 
@@ -152,7 +152,7 @@ func printSheet(w io.Writer, c *compare.Comparison, s compare.Sheet) error {
 		}
 		fmt.Fprintf(tw, "\t%s", name)
 		if i > 0 {
-			fmt.Fprint(tw, "\tΔ\tinterval\tp\tbetter/equal/worse\tverdict")
+			fmt.Fprint(tw, "\tΔ\tinterval\tp\tbetter/equal/worse\tdetects\tverdict")
 		}
 	}
 	fmt.Fprintln(tw)
@@ -174,7 +174,7 @@ func printSheet(w io.Writer, c *compare.Comparison, s compare.Sheet) error {
 
 func printDelta(w io.Writer, d *compare.Delta) {
 	if d == nil || d.N == 0 {
-		fmt.Fprint(w, "\t–\t–\t–\t–\t–")
+		fmt.Fprint(w, "\t–\t–\t–\t–\t–\t–")
 		return
 	}
 	fmt.Fprintf(w, "\t%+.4g\t", d.Mean)
@@ -189,5 +189,9 @@ func printDelta(w io.Writer, d *compare.Delta) {
 			p = "<0.0001"
 		}
 	}
-	fmt.Fprintf(w, "\t%s\t%d/%d/%d\t%s", p, d.Win, d.Tie, d.Loss, d.Verdict)
+	detects := "–"
+	if d.Detectable != nil {
+		detects = fmt.Sprintf("%.2g", *d.Detectable)
+	}
+	fmt.Fprintf(w, "\t%s\t%d/%d/%d\t%s\t%s", p, d.Win, d.Tie, d.Loss, detects, d.Verdict)
 }

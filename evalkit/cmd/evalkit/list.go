@@ -24,6 +24,9 @@ func listCommand() *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			all, bad := store.List(results)
+			if len(all) == 0 {
+				fmt.Fprintf(cmd.ErrOrStderr(), "no Experiment in %s: run one, or name the folder with --results\n", results)
+			}
 			tw := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
 			fmt.Fprintln(tw, "id\tdate\tdataset\tstrategies\tk\t±P/N\tretriever")
 			for _, x := range all {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -94,7 +95,7 @@ func printResponse(w io.Writer, r *expand.Response) error {
 	p.f("\nexpansion tree: %d hits\n", len(r.ExpansionTree))
 	for _, e := range r.ExpansionTree {
 		h := e.Hit
-		p.f("\n%d. hit %s#%d [%d:%d)  score %.4f%s%s\n", h.Rank, h.Doc, h.ChunkIndex, h.Start, h.End, h.Score, leg("lexical", h.Lexical), leg("dense", h.Dense))
+		p.f("\n%d. hit %s#%d [%d:%d)  score %s%s%s\n", h.Rank, h.Doc, h.ChunkIndex, h.Start, h.End, score(h.Score), leg("lexical", h.Lexical), leg("dense", h.Dense))
 		for _, n := range e.NeighborsPrev {
 			p.f("   ├─ prev %s\n", neighborLine(n))
 		}
@@ -127,8 +128,11 @@ func leg(name string, c *evalkit.Component) string {
 	if c == nil {
 		return "  " + name + " –"
 	}
-	return fmt.Sprintf("  %s #%d %.4f", name, c.Rank, c.Score)
+	return fmt.Sprintf("  %s #%d %s", name, c.Rank, score(c.Score))
 }
+
+// score prints four places, and no minus before a zero.
+func score(v float64) string { return fmt.Sprintf("%.4f", math.Round(v*1e4)/1e4+0) }
 
 func neighborLine(n expand.NeighborEntry) string {
 	shared := ""

@@ -75,6 +75,31 @@ func runCommand() *cobra.Command {
 		Long: `Run the Experiment or sweep in FILE, store each Experiment below the results
 folder and print one table over all of them.
 
+FILE is YAML; only dataset and strategies are needed:
+
+  dataset: ../datasets/handbook  # folder
+  strategies:                    # one or more, written either way; see go doc ./evalkit/chunk
+    - fixed_size(size=200,overlap=40)
+    - recursive: {size: 200}
+  retriever: hybrid              # or bm25, bleve, dense, oracle
+  embedder: lsa(dim=256,seed=1)  # or minilm, onnx(…), openai(…), precomputed(…), hash(…)
+  fusion: rrf(k=60)              # of hybrid; or weighted(scale=minmax,dense=0.5)
+  tokenizer: cl100k              # or wordpiece(…), word, rune
+  analyzer: en                   # default: the data set's
+  top_k: 5
+  neighbor_prev: 0               # Neighbor Expansion, of fixed_size only
+  neighbor_next: 0
+  candidates: 20                 # ranks kept for analysis; top_k of them are sent
+  metrics: [recall, IoU]         # default: all
+  queries: ["a*"]                # only the questions whose id matches a pattern
+  answerer: none                 # or extractive, openai(…)
+  judge: none                    # or openai(…)
+  seed: 1
+  name: windows                  # default: the file's name
+  sweep:                         # each list unfolds into Experiments
+    window: [0/0, 1/1]           # neighbor_prev/neighbor_next
+    retriever: [bm25, hybrid]    # also: top_k, embedder, fusion, analyzer, tokenizer, answerer, seed
+
 Paths in FILE are relative to its folder; paths in flags to the working
 directory. An Experiment that this program already stored, with equal settings
 and data, is not run again (see --force). A run that was interrupted or killed

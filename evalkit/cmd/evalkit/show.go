@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"reflect"
 	"strings"
 	"text/tabwriter"
@@ -109,6 +110,9 @@ func showExperiment(w io.Writer, x *store.Experiment) error {
 func number(v *float64) string {
 	if v == nil {
 		return "n/a"
+	}
+	if math.Abs(*v) < 1e-12 {
+		return "0" // what rounding left of it
 	}
 	return fmt.Sprintf("%.4g", *v)
 }

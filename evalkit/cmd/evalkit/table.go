@@ -72,7 +72,7 @@ func printTable(w io.Writer, all []*store.Experiment) error {
 	if err := tw.Flush(); err != nil {
 		return err
 	}
-	return printNotes(w, all)
+	return t.printNotes(w, all)
 }
 
 type rowKey struct {
@@ -137,6 +137,17 @@ func (t *table) columns() []column {
 	return out
 }
 
+// saturated reports whether there are several settings and all of them have full
+// recall with their hits alone.
+func (t *table) saturated() bool {
+	for _, row := range t.rows {
+		if r := row[[2]string{"recall", "hit_only"}]; r.Mean == nil || *r.Mean < 1 {
+			return false
+		}
+	}
+	return len(t.rows) > 1
+}
+
 // count returns the queries in the means: "148", or "147-148" where metrics differ.
 func count(row map[[2]string]store.SummaryRow, columns []column) string {
 	lo, hi := int32(0), int32(0)
@@ -176,7 +187,7 @@ func setting(x *store.Experiment) string {
 }
 
 // printNotes prints what the table rests on: counts, then each warning once.
-func printNotes(w io.Writer, all []*store.Experiment) error {
+func (t *table) printNotes(w io.Writer, all []*store.Experiment) error {
 	if len(all) == 0 {
 		return nil
 	}
@@ -191,7 +202,10 @@ func printNotes(w io.Writer, all []*store.Experiment) error {
 			parts = append(parts, fmt.Sprintf("%d %s", p.n, p.what))
 		}
 	}
-	fmt.Fprintf(w, "\n%s. A plus marks the expanded view; a badge in brackets was asked for and does not apply.\n", strings.Join(parts, ", "))
+	fmt.Fprintf(w, "\n%s. A plus marks the expanded view, hits and neighbors; neighbors do not apply where the badge is in brackets.\n", strings.Join(parts, ", "))
+	if t.saturated() {
+		fmt.Fprintln(w, "note: every setting finds all of the evidence, so nothing here tells them apart: try smaller chunks or a smaller top_k")
+	}
 	seen := map[string]bool{}
 	for _, x := range all {
 		for _, warning := range x.Record.Warnings {
