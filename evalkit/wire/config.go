@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/goccy/go-yaml/ast"
-	"github.com/goccy/go-yaml/parser"
 
 	"github.com/chunkeval/chunkeval/evalkit"
 )
@@ -72,11 +71,14 @@ type Axis struct {
 type ConfigError struct {
 	File string
 	Line int
-	Path string // of the key
+	Path string // of the key; empty: the file
 	Err  error
 }
 
 func (e *ConfigError) Error() string {
+	if e.Path == "" { // the whole file
+		return fmt.Sprintf("%s:%d: %v", e.File, e.Line, e.Err)
+	}
 	return fmt.Sprintf("%s:%d: %s: %v", e.File, e.Line, e.Path, e.Err)
 }
 
@@ -127,15 +129,15 @@ func ReadConfig(path string) (*Config, error) {
 // ParseConfig reads a configuration from data. name stands in errors, and names
 // the Experiments if the configuration does not; a relative dataset is below dir.
 func ParseConfig(name string, data []byte, dir string) (*Config, error) {
-	doc, err := parser.ParseBytes(data, 0)
-	if err != nil {
-		return nil, syntaxError(name, err)
-	}
 	c := &Config{File: name, Scalar: map[string]Value{}}
-	if len(doc.Docs) != 1 || doc.Docs[0].Body == nil {
+	body, err := c.parse(data)
+	if err != nil {
+		return nil, err
+	}
+	if body == nil {
 		return nil, fmt.Errorf("%s: want one YAML document with the keys %s", name, strings.Join(topKeys, ", "))
 	}
-	if err := c.read(doc.Docs[0].Body); err != nil {
+	if err := c.read(body); err != nil {
 		return nil, err
 	}
 	if c.Dataset.Text == "" {
@@ -203,7 +205,7 @@ func keyOf(n ast.MapKeyNode) string {
 func (c *Config) each(n ast.Node, prefix string, known []string, f func(string, ast.Node) error) error {
 	m, ok := n.(ast.MapNode)
 	if !ok {
-		return c.errorAt(n, strings.TrimSuffix(prefix, "."), errors.New("want key: value lines"))
+		return c.errorAt(n, strings.TrimSuffix(prefix, "."), fmt.Errorf("want key: value lines, not %s; the keys are %s", kindOf(n), strings.Join(known, ", ")))
 	}
 	for it := m.MapRange(); it.Next(); {
 		key := keyOf(it.Key())
@@ -258,7 +260,7 @@ func (c *Config) list(n ast.Node, path string) ([]Value, error) {
 		if err != nil {
 			return nil, err
 		}
-		if strings.Count(v.Text, "(") != strings.Count(v.Text, ")") {
+		if seq.IsFlowStyle && endsAtComma(item) && strings.Count(v.Text, "(") > strings.Count(v.Text, ")") {
 			return nil, c.errorAt(item, path, fmt.Errorf("%q ends at a comma: put a value with settings in quotes, or on a line of its own after a dash", v.Text))
 		}
 		values = append(values, v)

@@ -59,7 +59,14 @@ func TestConfigErrorsNamePlaceAndRemedy(t *testing.T) {
 		{"comma in brackets", "dataset: d\nstrategies: [page, fixed_size(size=3,overlap=2)]\n", `:2: strategies[1]: "fixed_size(size=3" ends at a comma: put a value`},
 		{"empty sweep", head + "  - a\nsweep: {top_k: []}\n", ":4: sweep.top_k: the list is empty"},
 		{"empty list", "dataset: d\nstrategies: []\n", ":2: strategies: the list is empty"},
-		{"a scalar", "just text", "want key: value lines"},
+		{"a scalar", "just text", ":1: want key: value lines, not one value; the keys are name, dataset"},
+		{"a list", "- dataset: d\n", ":1: want key: value lines, not a list; the keys are name, dataset"},
+		{"a list below a key", head + "  - a\nsweep: [top_k]\n", ":4: sweep: want key: value lines, not a list; the keys are retriever"},
+		{"an alias", head + "  - page\nqueries: [*1]\n", ":4: queries[0]: the alias *1 is not read here: write the value out, and put one that begins with * in quotes"},
+		{"a star", head + "  - page\nqueries: [*]\n", "put a value that begins with * in quotes"},
+		{"an anchor", head + "  - &a page\n  - *a\n", ":3: strategies[0]: the anchor &a is not read here: write every value out"},
+		{"a merge key", head + "  - fixed_size: {<<: {size: 3}}\n", ":3: strategies[0].fixed_size.<<: the merge key << is not read here"},
+		{"a tag", head + "  - page: {size: !!int 5}\n", ":3: strategies[0].page.size: the tag !!int is not read here: leave it out"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			file := write(t, filepath.Join(t.TempDir(), "c.yaml"), c.text)
@@ -69,6 +76,16 @@ func TestConfigErrorsNamePlaceAndRemedy(t *testing.T) {
 			assert.Contains(t, err.Error(), file)
 		})
 	}
+}
+
+// TestByteOrderMark is what some editors put before a file.
+func TestByteOrderMark(t *testing.T) {
+	c, err := ParseConfig("c.yaml", []byte("\ufeffdataset: d\nstrategies: [page]\n"), "/")
+	require.NoError(t, err)
+	assert.Equal(t, "/d", c.Dataset.Text)
+	p, err := ReadPrices(write(t, filepath.Join(t.TempDir(), "p.yaml"), "\ufeffcurrency: USD\nmodels: {m: {prompt: 1}}\n"))
+	require.NoError(t, err)
+	assert.Equal(t, "USD", p.Currency)
 }
 
 // TestHO_CLI_02_PathsAreRelativeToTheConfig reads one file from three working

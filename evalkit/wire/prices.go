@@ -6,7 +6,6 @@ import (
 	"strconv"
 
 	"github.com/goccy/go-yaml/ast"
-	"github.com/goccy/go-yaml/parser"
 
 	"github.com/chunkeval/chunkeval/evalkit/llm"
 )
@@ -23,15 +22,15 @@ func ReadPrices(path string) (llm.Prices, error) {
 	if err != nil {
 		return p, fmt.Errorf("prices: %w", err)
 	}
-	doc, err := parser.ParseBytes(data, 0)
+	c := &Config{File: path}
+	body, err := c.parse(data)
 	if err != nil {
-		return p, syntaxError(path, err)
+		return p, err
 	}
-	if len(doc.Docs) != 1 || doc.Docs[0].Body == nil {
+	if body == nil {
 		return p, fmt.Errorf("prices %s: want the keys currency and models", path)
 	}
-	c := &Config{File: path}
-	err = c.each(doc.Docs[0].Body, "", []string{"currency", "models"}, func(key string, n ast.Node) error {
+	err = c.each(body, "", []string{"currency", "models"}, func(key string, n ast.Node) error {
 		if key == "currency" {
 			v, err := c.scalar(n, key)
 			p.Currency = v.Text

@@ -33,7 +33,7 @@ func (c *Config) refuseSecrets() error {
 func syntaxError(file string, err error) error {
 	var ye yaml.Error
 	if errors.As(err, &ye) && ye.GetToken() != nil {
-		return fmt.Errorf("%s:%d: %s", file, ye.GetToken().Position.Line, ye.GetMessage())
+		return fmt.Errorf("%s:%d: %s%s", file, ye.GetToken().Position.Line, ye.GetMessage(), quotesHint(ye.GetToken()))
 	}
 	return fmt.Errorf("%s: not a YAML document", file)
 }
