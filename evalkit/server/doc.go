@@ -13,7 +13,8 @@
 //	GET    /openapi.json          all of this, for programs
 //
 // Requests name a data set; which folder that is the server's owner decides.
-// Embedders that would read a file or call a host are refused unless the owner
-// listed them. Requests of other origins are refused, as are host names other
-// than the server's, so that no page of another site can use it.
+// Components that could read a file or call a host are refused, at any depth,
+// unless the owner named them. Requests of other origins are refused, as are
+// host names other than the server's, so that no page of another site can use
+// it. Every error is {"error": text}.
 package server

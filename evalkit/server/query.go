@@ -134,71 +134,23 @@ func (s *Server) config(q queryRequest) (*wire.Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := errors.Join(s.embedderAllowed(*q.Embedder), s.allowed(q.Strategy), s.allowed(q.Retriever)); err != nil {
-		return nil, &badRequest{err}
-	}
 	c := &wire.Config{Dataset: wire.Value{Text: dir}, Strategies: []wire.Value{{Text: q.Strategy}}, Scalar: map[string]wire.Value{"retriever": {Text: q.Retriever}}}
 	if *q.Embedder != "" {
 		c.Scalar["embedder"] = wire.Value{Text: *q.Embedder}
 	}
-	return c, nil
+	return c, s.allowed(c)
 }
 
 // folder returns the folder of a data set that the owner listed.
 func (s *Server) folder(name string) (string, error) {
 	dir, ok := s.o.Datasets[name]
 	if !ok {
-		return "", &badRequest{fmt.Errorf("dataset %q: not served; there are %s", name, evalkit.QuoteList(names(s.o.Datasets)))}
+		return "", &badRequest{fmt.Errorf("dataset %q: not served; there are %s; serve it with evalkit serve --dataset DIR, or as the dataset of --config FILE", name, evalkit.QuoteList(names(s.o.Datasets)))}
 	}
 	return dir, nil
 }
 
 func names(m map[string]string) []string { return slices.Sorted(maps.Keys(m)) }
-
-// harmless are the embedders that read no file and call no host.
-var harmless = []string{"lsa", "hash"}
-
-// reaching are components and settings that could read a file or call a host.
-var reaching = []string{"openai", "onnx", "precomputed", "llm_semantic", "contextual", "chat", "file", "base_url", "key_env", "model"}
-
-// allowed refuses components, at any depth, that reach outside the server,
-// apart from those that its owner named.
-func (s *Server) allowed(text string) error {
-	if text == "" || slices.Contains(s.o.Embedders, text) {
-		return nil
-	}
-	e, err := evalkit.ParseExpr(text)
-	if err != nil {
-		return &badRequest{err}
-	}
-	refused := func(name string) error {
-		return &badRequest{fmt.Errorf("%q: not over HTTP: %s could read files or call hosts; start the server with a configuration that names it", text, name)}
-	}
-	if slices.Contains(reaching, e.Name) {
-		return refused(e.Name)
-	}
-	for _, a := range e.Args {
-		name, _, _ := strings.Cut(a.Value, "(")
-		if slices.Contains(reaching, a.Key) || a.Key == "embedder" && !slices.Contains(harmless, name) && !slices.Contains(s.o.Embedders, a.Value) {
-			return refused(a.Key)
-		}
-		if strings.Contains(a.Value, "(") {
-			if err := s.allowed(a.Value); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// embedderAllowed refuses embedders that reach outside.
-func (s *Server) embedderAllowed(text string) error {
-	name, _, _ := strings.Cut(text, "(")
-	if text == "" || slices.Contains(harmless, name) || slices.Contains(s.o.Embedders, text) {
-		return nil
-	}
-	return &badRequest{fmt.Errorf("embedder %q: only lsa, hash and those that the server was started with", text)}
-}
 
 // maxAskers is the number of indexes kept for questions.
 const maxAskers = 8

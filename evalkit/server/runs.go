@@ -178,27 +178,7 @@ func (s *Server) readConfig(r *http.Request) (*wire.Config, error) {
 	if c.Dataset.Text, err = s.folder(c.Dataset.Text[1:]); err != nil {
 		return nil, err
 	}
-	errs := []error{s.embedderAllowed(c.Scalar["embedder"].Text)}
-	for _, v := range c.Strategies {
-		errs = append(errs, s.allowed(v.Text))
-	}
-	for key, v := range c.Scalar {
-		if key != "embedder" {
-			errs = append(errs, s.allowed(v.Text))
-		}
-	}
-	for _, a := range c.Sweep {
-		for _, v := range a.Values {
-			switch a.Key {
-			case "embedder":
-				errs = append(errs, s.embedderAllowed(v.Text))
-			case "window":
-			default:
-				errs = append(errs, s.allowed(v.Text))
-			}
-		}
-	}
-	return c, errors.Join(errs...)
+	return c, s.allowed(c)
 }
 
 // example is a configuration to begin with.

@@ -50,6 +50,9 @@ type Options struct {
 	Defaults Defaults
 	// Embedders that requests may name beside lsa and hash.
 	Embedders []string
+	// Config names further components that requests may name; nil: none. So do
+	// Defaults. All other components that read files or call hosts are refused.
+	Config *wire.Config
 	// Hosts are the host names that requests may be addressed to; empty allows
 	// loopback names only.
 	Hosts []string
@@ -71,6 +74,7 @@ type Defaults struct {
 type Server struct {
 	o      Options
 	mux    http.Handler
+	named  named
 	askers askers
 	runs   runs
 
@@ -85,7 +89,7 @@ func New(o Options) *Server {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	s := &Server{o: o, askers: askers{known: map[string]*asking{}}}
+	s := &Server{o: o, named: ownerNamed(o), askers: askers{known: map[string]*asking{}}}
 	s.runs.init()
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /api/query", s.query)
