@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/chunkeval/chunkeval/evalkit"
 	"github.com/chunkeval/chunkeval/evalkit/answer"
@@ -89,7 +88,7 @@ func (s *Server) query(w http.ResponseWriter, r *http.Request) {
 		fail(w, http.StatusBadRequest, err)
 		return
 	case err != nil:
-		s.internal(w, err)
+		s.unanswered(ctx, w, err)
 		return
 	}
 	response, err := a.Ask(ctx, evalkit.Query{ID: "query", Text: q.Query}, *q.TopK, evalkit.Window{Prev: *q.NeighborPrev, Next: *q.NeighborNext})
@@ -97,7 +96,7 @@ func (s *Server) query(w http.ResponseWriter, r *http.Request) {
 	case errors.Is(err, evalkit.ErrNoVector):
 		fail(w, http.StatusUnprocessableEntity, err)
 	case err != nil:
-		s.internal(w, err)
+		s.unanswered(ctx, w, err)
 	case strings.Contains(r.Header.Get("Accept"), "text/html"):
 		html, err := fragment(ctx, response)
 		if err != nil {
@@ -108,6 +107,20 @@ func (s *Server) query(w http.ResponseWriter, r *http.Request) {
 		_, _ = w.Write([]byte(html))
 	default:
 		reply(w, http.StatusOK, response)
+	}
+}
+
+// unanswered says why a question, asked with ctx, has no answer.
+func (s *Server) unanswered(ctx context.Context, w http.ResponseWriter, err error) {
+	switch {
+	case errors.Is(err, errStopped):
+		fail(w, http.StatusServiceUnavailable, err)
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		fail(w, http.StatusServiceUnavailable, fmt.Errorf("no answer after %v: an index that is not built yet goes on being built; ask again", queryTimeout))
+	case ctx.Err() != nil:
+		fail(w, http.StatusServiceUnavailable, errors.New("given up by who asked")) // who is not there to read it
+	default:
+		s.internal(w, err)
 	}
 }
 
@@ -152,22 +165,7 @@ func (s *Server) folder(name string) (string, error) {
 
 func names(m map[string]string) []string { return slices.Sorted(maps.Keys(m)) }
 
-// maxAskers is the number of indexes kept for questions.
-const maxAskers = 8
-
-// askers keeps indexes, and builds each once however many ask for it.
-type askers struct {
-	mu    sync.Mutex
-	known map[string]*asking
-	order []string // the one used last at the end
-}
-
-type asking struct {
-	once  sync.Once
-	asker *wire.Asker
-	err   error
-}
-
+// asker returns the index that q asks.
 func (s *Server) asker(ctx context.Context, q queryRequest) (*wire.Asker, error) {
 	c, err := s.config(q)
 	if err != nil {
@@ -177,33 +175,5 @@ func (s *Server) asker(ctx context.Context, q queryRequest) (*wire.Asker, error)
 	if err != nil {
 		return nil, &badRequest{err}
 	}
-	a := s.askers.get(groups[0].Fingerprint(0))
-	a.once.Do(func() { a.asker, a.err = groups[0].Asker(ctx, 0) })
-	if a.err != nil {
-		s.askers.drop(groups[0].Fingerprint(0))
-	}
-	return a.asker, a.err
-}
-
-func (k *askers) get(key string) *asking {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.order = append(slices.DeleteFunc(k.order, func(s string) bool { return s == key }), key)
-	if a, ok := k.known[key]; ok {
-		return a
-	}
-	if len(k.order) > maxAskers {
-		delete(k.known, k.order[0])
-		k.order = k.order[1:]
-	}
-	a := &asking{}
-	k.known[key] = a
-	return a
-}
-
-func (k *askers) drop(key string) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	delete(k.known, key)
-	k.order = slices.DeleteFunc(k.order, func(s string) bool { return s == key })
+	return s.askers.get(ctx, groups[0].Fingerprint(0), func(ctx context.Context) (*wire.Asker, error) { return groups[0].Asker(ctx, 0) })
 }

@@ -91,6 +91,7 @@ func New(o Options) *Server {
 	}
 	s := &Server{o: o, named: ownerNamed(o), askers: askers{known: map[string]*asking{}}}
 	s.runs.init()
+	s.askers.ctx = s.runs.ctx
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /api/query", s.query)
 	mux.HandleFunc("GET /api/experiments", s.experiments)
@@ -108,8 +109,11 @@ func New(o Options) *Server {
 	return s
 }
 
-// Close cancels all runs and waits for them.
-func (s *Server) Close() { s.runs.close() }
+// Close cancels all runs and the building of indexes, and waits for them.
+func (s *Server) Close() {
+	s.runs.close()
+	s.askers.close()
+}
 
 // ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
