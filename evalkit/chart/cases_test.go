@@ -30,8 +30,8 @@ func named(t testing.TB, s string) []*chart.Chart {
 		Title: s, Note: s, Axis: s, GroupHead: s, SeriesHead: s, Groups: []string{s},
 		Series: []chart.BarSeries{{s, []chart.Value{{Value: new(0.5), Lo: new(0.4), Hi: new(0.6)}}}},
 	}))
-	add(chart.Curve(chart.CurveTable{s, s, s, s, s, []chart.CurveSeries{{s, []chart.CurvePoint{{X: 1, Y: new(0.5), Label: s}}}}}))
-	add(chart.Pareto(chart.ParetoTable{s, s, s, s, s, []chart.ParetoPoint{{1, 0.5, s, true}, {2, 0.4, s, false}}}))
+	add(chart.Curve(chart.CurveTable{s, s, s, s, s, []chart.CurveSeries{{Name: s, Points: []chart.CurvePoint{{X: 1, Y: new(0.5), Label: s}}}}}))
+	add(chart.Pareto(chart.ParetoTable{s, s, s, s, s, []chart.ParetoPoint{{1, 0.5, s, true, s}, {2, 0.4, s, false, s}}}))
 	add(chart.Deltas(chart.DeltaTable{s, s, s, s, []chart.Question{{s, new(0.5)}}}))
 	add(chart.Heat(chart.HeatTable{s, s, s, s, []string{s}, []string{s}, [][]*float64{one}}))
 	add(chart.Stack(chart.StackTable{s, s, s, s, []string{s}, []chart.StackRow{{s, one}}}))
@@ -83,7 +83,7 @@ func TestHO_RP_03_NumericOrder(t *testing.T) {
 	for _, x := range []float64{9.5, 100, 10.2, 0.002, 1024, 64, 128} {
 		points = append(points, chart.CurvePoint{X: x, Y: new(0.5)})
 	}
-	c, err := chart.Curve(chart.CurveTable{Title: "x", Series: []chart.CurveSeries{{"s", points}}})
+	c, err := chart.Curve(chart.CurveTable{Title: "x", Series: []chart.CurveSeries{{Name: "s", Points: points}}})
 	require.NoError(t, err)
 	var got []float64
 	for _, d := range read(t, c).Series[0].Data {
@@ -189,7 +189,7 @@ func TestHO_RP_07_ThirtySeriesWithLongNames(t *testing.T) {
 		require.GreaterOrEqual(t, len(name), 60)
 		names = append(names, name)
 		bars.Series = append(bars.Series, chart.BarSeries{name, []chart.Value{{Value: new(0.5)}}})
-		curve.Series = append(curve.Series, chart.CurveSeries{name, []chart.CurvePoint{{X: 1, Y: new(0.5)}}})
+		curve.Series = append(curve.Series, chart.CurveSeries{Name: name, Points: []chart.CurvePoint{{X: 1, Y: new(0.5)}}})
 	}
 	b, err := chart.Bars(bars)
 	require.NoError(t, err)
@@ -212,7 +212,7 @@ func TestHO_RP_07_ThirtySeriesWithLongNames(t *testing.T) {
 		assert.GreaterOrEqual(t, c.Height-top-bottom, 300, "the plot keeps its room")
 		looks := map[string]bool{}
 		for i, s := range o.Series {
-			looks[fmt.Sprint(s.Symbol, s.LineStyle.Type, s.ItemStyle.Decal, i%6)] = true // six colours
+			looks[fmt.Sprint(s.Symbol, s.LineStyle.Type, s.ItemStyle.Color, s.ItemStyle.BorderColor, s.ItemStyle.Decal, i%6)] = true // six colours
 		}
 		assert.Len(t, looks, 30, "no two series look the same")
 		html := string(chart.HTML(c))

@@ -28,7 +28,8 @@ type Chart struct {
 	Note  string // how to read it, one sentence, plain text
 	// Option is the ECharts option: JSON without functions, in which <, > and &
 	// are written \u003c, \u003e and \u0026, so that it may stand in a script
-	// element. It holds no text colours: the page's theme gives them.
+	// element. The page's theme gives the colours of texts, but for numbers on
+	// filled symbols.
 	Option   json.RawMessage
 	Height   int // pixels; grows with the categories and series
 	MinWidth int // pixels; 0 if any width will do
@@ -36,7 +37,9 @@ type Chart struct {
 	// pixels and in order. They stand in one column, as a narrow window needs;
 	// a page may put them into more and take the height off the chart.
 	Legend []int
-	Table  Table
+	// Key says what the numbers in the plot stand for, from 1.
+	Key   []string
+	Table Table
 }
 
 // A Table holds the numbers of a chart, in full. Data items of the option carry

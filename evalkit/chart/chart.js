@@ -104,6 +104,27 @@
     return { option: copy, height: height - total + folded };
   }
 
+  // Fills hollow symbols with the ground of the page.
+  function ground(option, figure) {
+    var bg = colour(figure, '--chart-bg');
+    return Object.assign({}, option, { series: option.series.map(function (s) {
+      if (!s.itemStyle || !s.itemStyle.borderColor || s.itemStyle.color !== 'transparent') return s;
+      return Object.assign({}, s, { itemStyle: Object.assign({}, s.itemStyle, { color: bg }) });
+    }) });
+  }
+
+  // What a picture shows: the key stands below the plot on the page, and in it here.
+  function keyed(d) {
+    var key = Array.from(d.figure.querySelectorAll('.chart-key li')).map(function (li, i) { return (i + 1) + '  ' + li.textContent; });
+    if (!key.length) return d.shown;
+    var room = 18 * key.length + 12;
+    var lower = function (part) { return Object.assign({}, part, { bottom: Number(part.bottom) + room }); };
+    return { height: d.shown.height + room, option: Object.assign({}, d.shown.option, {
+      grid: d.shown.option.grid.map(lower), legend: lower(d.shown.option.legend),
+      graphic: [{ type: 'text', left: 4, bottom: 4, style: { text: key.join('\n'), fontSize: 12, lineHeight: 18, fill: colour(d.figure, '--chart-fg') } }]
+    }) };
+  }
+
   function width(figure) {
     var room = printing ? PRINT_WIDTH : figure.querySelector('.chart-scroll').clientWidth;
     return printing ? room : Math.max(room, Number(figure.dataset.chartMinWidth), 200);
@@ -115,7 +136,7 @@
   function draw(d) {
     if (hidden(d.figure)) return;
     var w = width(d.figure);
-    var f = fold(d.figure, d.option, w);
+    var f = fold(d.figure, ground(d.option, d.figure), w);
     var place = d.figure.querySelector('.chart-plot');
     if (d.chart) d.chart.dispose();
     place.style.width = w + 'px';
@@ -168,10 +189,11 @@
   // has none and is made of SVG.
   function picture(d, renderer, done) {
     var box = document.createElement('div');
+    var shown = keyed(d);
     var chart = window.echarts.init(box, theme(d.figure), {
-      renderer: renderer, width: d.width, height: d.shown.height, devicePixelRatio: 2
+      renderer: renderer, width: d.width, height: shown.height, devicePixelRatio: 2
     });
-    chart.setOption(d.shown.option);
+    chart.setOption(shown.option);
     chart.setOption({ backgroundColor: colour(d.figure, '--chart-bg') });
     done(chart, box);
   }

@@ -39,7 +39,7 @@ func curveTable() chart.CurveTable {
 func paretoTable() chart.ParetoTable {
 	return chart.ParetoTable{
 		Title: "Front", XAxis: "context tokens", YAxis: "recall",
-		Points: []chart.ParetoPoint{{500, 0.5, "c", false}, {100, 0.4, "a", true}, {400, 0.7, "b", true}},
+		Points: []chart.ParetoPoint{{500, 0.5, "c", false, ""}, {100, 0.4, "a", true, ""}, {400, 0.7, "b", true, "b, the best"}},
 	}
 }
 
@@ -108,8 +108,9 @@ func TestGolden(t *testing.T) {
 type option struct {
 	Animation *bool
 	Legend    struct {
-		Data   []string
-		Bottom string
+		Data     []string
+		Bottom   string
+		Selected map[string]bool
 	}
 	Grid []struct{ Top, Bottom, Left string }
 	// Series of all kinds; values are numbers or lists of numbers.
@@ -123,11 +124,16 @@ type option struct {
 		}
 		Sampling  string
 		Large     *bool
-		LineStyle struct{ Type any }
+		LineStyle struct {
+			Type  any
+			Color string
+		}
 		ItemStyle struct {
-			Decal map[string]any
+			Color, BorderColor string
+			Decal              map[string]any
 		}
 	}
+	YAxis []struct{ Min, Max float64 }
 }
 
 func read(t testing.TB, c *chart.Chart) option {
@@ -162,6 +168,65 @@ func TestIDsOfTitles(t *testing.T) {
 	table.Title = " "
 	_, err := chart.Bars(table)
 	assert.ErrorContains(t, err, "without a title")
+}
+
+// TestShareEndsAtOne: an axis of shares does not run past what a share can be.
+func TestShareEndsAtOne(t *testing.T) {
+	pareto := paretoTable()
+	for i := range pareto.Points {
+		pareto.Points[i].Y = 1
+	}
+	c, err := chart.Pareto(pareto)
+	require.NoError(t, err)
+	axis := read(t, c).YAxis[0]
+	assert.InDelta(t, 1, axis.Max, 0)
+	assert.InDelta(t, 0.4, axis.Min, 1e-9)
+	pareto.Points[0].Y = 1200
+	c, err = chart.Pareto(pareto)
+	require.NoError(t, err)
+	assert.Greater(t, read(t, c).YAxis[0].Max, 1000.0, "no share")
+	curve := curveTable()
+	curve.Series[0].Points[0].Y, curve.Series[0].Points[0].X = new(1.0), 5
+	c, err = chart.Curve(curve)
+	require.NoError(t, err)
+	assert.InDelta(t, 1, read(t, c).YAxis[0].Max, 0)
+}
+
+// TestParetoKey: numbers on the front, in the order of cost, and what they name.
+func TestParetoKey(t *testing.T) {
+	c := each(t)["pareto"]
+	assert.Equal(t, []string{"a", "b, the best"}, c.Key)
+	assert.Contains(t, string(chart.HTML(c)), `<ol class="chart-key"><li>a</li><li>b, the best</li></ol>`)
+	o := read(t, c)
+	assert.Equal(t, []string{"1", "2"}, []string{o.Series[0].Data[0].Label.Formatter, o.Series[0].Data[1].Label.Formatter})
+	assert.Equal(t, "transparent", o.Series[1].ItemStyle.Color, "hollow on any ground")
+	assert.Empty(t, o.Series[1].Data[0].Label.Formatter)
+	assert.NotContains(t, string(c.Option), "empty", "ECharts fills those with white")
+}
+
+// TestCurveLooks: colour and symbol by one thing, dash by another, and what is
+// off at first.
+func TestCurveLooks(t *testing.T) {
+	points := []chart.CurvePoint{{X: 1, Y: new(0.5)}}
+	table := chart.CurveTable{Title: "x", Note: "Read it.", Series: []chart.CurveSeries{
+		{Name: "a", Points: points, Colour: "a", Dash: "0"}, {Name: "a 1", Points: points, Colour: "a", Dash: "1"},
+		{Name: "b", Points: points, Colour: "b", Dash: "0"}, {Name: "b 1", Points: points, Colour: "b", Dash: "1", Off: true},
+	}}
+	c, err := chart.Curve(table)
+	require.NoError(t, err)
+	s := read(t, c).Series
+	for _, same := range [][2]int{{0, 1}, {2, 3}} {
+		assert.Equal(t, s[same[0]].LineStyle.Color, s[same[1]].LineStyle.Color)
+		assert.Equal(t, s[same[0]].Symbol, s[same[1]].Symbol)
+	}
+	for _, same := range [][2]int{{0, 2}, {1, 3}} {
+		assert.Equal(t, s[same[0]].LineStyle.Type, s[same[1]].LineStyle.Type)
+		assert.NotEqual(t, s[same[0]].LineStyle.Color, s[same[1]].LineStyle.Color)
+	}
+	assert.NotEqual(t, s[0].LineStyle.Type, s[1].LineStyle.Type)
+	assert.Equal(t, map[string]bool{"b 1": false}, read(t, c).Legend.Selected)
+	assert.Equal(t, "Read it. The legend switches 1 more line on.", c.Note)
+	assert.Len(t, c.Table.Rows, 4, "the table has all")
 }
 
 func TestArgumentsStay(t *testing.T) {

@@ -25,6 +25,11 @@ type CurveTable struct {
 type CurveSeries struct {
 	Name   string
 	Points []CurvePoint
+	// Series with the same Colour share colour and symbol, those with the same
+	// Dash share the dash: two ways in which lines can be alike. Where neither is
+	// given all three change from series to series.
+	Colour, Dash string
+	Off          bool // not drawn until it is switched on in the legend
 }
 
 // A CurvePoint is a place on a line. A nil Y is a gap.
@@ -58,16 +63,20 @@ func Curve(t CurveTable) (*Chart, error) {
 	from, to, step := t.bounds()
 	patches := []patch{yNameLeft(), {"yAxis.0.min", from}, {"yAxis.0.max", to}, {"yAxis.0.interval", step}}
 	var names []string
-	hidden := ""
+	hidden, off, looks := "", map[string]bool{}, t.looks()
 	table := Table{Head: []string{t.SeriesHead, orDefault(t.XAxis, "x"), orDefault(t.YAxis, "y"), "low", "high", "setting"}}
 	for i, s := range t.Series {
 		sorted := slices.Clone(s.Points)
 		slices.SortStableFunc(sorted, func(a, b CurvePoint) int { return cmp.Compare(a.X, b.X) })
 		names = append(names, s.Name)
-		b.AddSeries(s.Name, nil, line(i, curveData(sorted, len(table.Rows), few && (i == 0 || points <= labelledPoints))))
+		l := looks[i]
+		b.AddSeries(s.Name, nil, line(l, curveData(sorted, len(table.Rows), few && (i == 0 || points <= labelledPoints))))
 		at := fmt.Sprintf("series.%d.", i)
-		patches = append(patches, patch{at + "lineStyle.type", dashes[i%len(dashes)]}) // a type may be a list
-		if marks := errorBars(sorted); marks != nil && few {
+		patches = append(patches, patch{at + "lineStyle.type", l.dash}, patch{at + "lineStyle.color", l.colour}, patch{at + "itemStyle", l.item()}) // a type may be a list
+		if s.Off {
+			off[s.Name] = false
+		}
+		if marks := errorBars(sorted, l.colour); marks != nil && few {
 			patches = append(patches, patch{at + "markLine", marks})
 		} else if marks != nil {
 			hidden = " The intervals are in the table."
@@ -75,6 +84,14 @@ func Curve(t CurveTable) (*Chart, error) {
 		for _, p := range sorted {
 			table.Rows = append(table.Rows, []Cell{text(s.Name), number(&p.X), number(p.Y), number(p.Lo), number(p.Hi), text(p.Label)})
 		}
+	}
+	if len(off) > 0 {
+		patches = append(patches, patch{"legend.selected", off})
+		what := "lines"
+		if len(off) == 1 {
+			what = "line"
+		}
+		hidden += fmt.Sprintf(" The legend switches %d more %s on.", len(off), what)
 	}
 	f := frame{title: t.Title, note: strings.TrimSpace(t.Note + hidden), top: 3 * edge, plot: 340, legend: names}
 	return f.build(b, table, patches...)
@@ -120,8 +137,10 @@ func (t CurveTable) bounds() (from, to, step float64) {
 }
 
 // roundOut widens a range to multiples of a step that is 1, 2 or 5 times a power
-// of ten and goes into it at most six times.
+// of ten and goes into it at most six times. What lies within 0 and 1 is a share:
+// its axis ends there.
 func roundOut(low, high float64) (from, to, step float64) {
+	share := low >= 0 && high <= 1
 	if low == high {
 		low, high = low-0.5*math.Abs(low)-0.05, high+0.5*math.Abs(high)+0.05
 	}
@@ -136,14 +155,38 @@ func roundOut(low, high float64) (from, to, step float64) {
 		d, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'f', max(0, -digits), 64), 64)
 		return d
 	}
-	return decimal(math.Floor(low/step+slack) * step), decimal(math.Ceil(high/step-slack) * step), decimal(step)
+	from, to = decimal(math.Floor(low/step+slack)*step), decimal(math.Ceil(high/step-slack)*step)
+	if share {
+		from, to = max(from, 0), min(to, 1)
+	}
+	return from, to, decimal(step)
 }
 
-// line is a series with the symbol and the dash of its place.
-func line(i int, data []datum) charts.SeriesOpts {
+// looks returns what each series looks like.
+func (t CurveTable) looks() []look {
+	colours, dashesOf := map[string]int{}, map[string]int{}
+	place := func(of map[string]int, key string) int {
+		if _, ok := of[key]; !ok {
+			of[key] = len(of)
+		}
+		return of[key]
+	}
+	out := make([]look, len(t.Series))
+	for i, s := range t.Series {
+		c, d := i, i
+		if s.Colour != "" || s.Dash != "" {
+			c, d = place(colours, s.Colour), place(dashesOf, s.Dash)
+		}
+		out[i] = look{palette[c%len(palette)], symbols[c%len(symbols)], dashes[d%len(dashes)]}
+	}
+	return out
+}
+
+// line is a series with its symbol.
+func line(l look, data []datum) charts.SeriesOpts {
 	return charts.WithSeriesOpts(func(x *charts.SingleSeries) {
 		x.Data = data
-		x.Symbol, x.SymbolSize, x.ShowSymbol = symbols[i%len(symbols)], 9, opts.Bool(true)
+		x.Symbol, x.SymbolSize, x.ShowSymbol = l.symbol.shape, 9, opts.Bool(true)
 		x.LineStyle = &opts.LineStyle{Width: 2}
 		x.LabelLayout = &opts.LabelLayout{HideOverlap: opts.Bool(true)}
 	})
@@ -166,7 +209,7 @@ func curveData(points []CurvePoint, row int, labels bool) []datum {
 
 // errorBars are mark lines from low to high, the one thing that stands on a
 // number axis without a function. nil if there are none.
-func errorBars(points []CurvePoint) map[string]any {
+func errorBars(points []CurvePoint, colour string) map[string]any {
 	var data []any
 	for _, p := range points {
 		if p.Lo != nil {
@@ -178,6 +221,7 @@ func errorBars(points []CurvePoint) map[string]any {
 	}
 	return map[string]any{
 		"silent": true, "animation": false, "symbol": "rect", "symbolSize": []float64{8, 1.5}, "label": map[string]any{"show": false},
-		"lineStyle": map[string]any{"type": "solid", "width": 1.5, "opacity": 0.7}, "data": data,
+		"itemStyle": map[string]any{"color": colour},
+		"lineStyle": map[string]any{"color": colour, "type": "solid", "width": 1.5, "opacity": 0.7}, "data": data,
 	}
 }

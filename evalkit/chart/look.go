@@ -13,7 +13,36 @@ const (
 	sameColour   = "#7f7f7f"
 )
 
-var symbols = []string{"circle", "emptyTriangle", "rect", "emptyDiamond", "triangle", "emptyRect", "diamond"}
+var symbols = []symbol{{"circle", false}, {"triangle", true}, {"rect", false}, {"diamond", true}, {"triangle", false}, {"rect", true}, {"diamond", false}}
+
+// A symbol is a shape of ECharts; a hollow one shows its edge. ECharts' own empty
+// shapes are filled with white, whatever the page is.
+type symbol struct {
+	shape  string
+	hollow bool
+}
+
+// A look tells one line from others.
+type look struct {
+	colour string
+	symbol symbol
+	dash   any
+}
+
+// item is the style of the symbols. Script fills hollow ones with the ground of
+// the page, so that the line does not cross them.
+func (l look) item() map[string]any {
+	if l.symbol.hollow {
+		return map[string]any{"color": hollowColour, "borderColor": l.colour, "borderWidth": 2}
+	}
+	return map[string]any{"color": l.colour}
+}
+
+// onFill is the colour of a number on a filled symbol, in any theme: 4.5:1 or
+// more on higherColour.
+const onFill = "#ffffff"
+
+const hollowColour = "transparent"
 
 // dashes are line types; the numbers are pixels drawn and left out.
 var dashes = []any{"solid", "dashed", "dotted", []int{9, 3, 2, 3}, []int{2, 5}}

@@ -4,11 +4,12 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/go-echarts/go-echarts/v2/charts"
-	"github.com/go-echarts/go-echarts/v2/opts"
 )
 
 // A ParetoTable is a cloud of settings: what they cost (X, less is better) and
@@ -26,27 +27,31 @@ type ParetoPoint struct {
 	X, Y  float64
 	Label string
 	Front bool
+	Key   string // names a point on the front below the plot; default Label
 }
 
-// Pareto draws the points; those on the front are filled and joined by steps.
-// Of many points only those on the front are labelled; the table names all.
+// Pareto draws the points; those on the front are numbered and joined by steps,
+// and the Key names them: names beside the points would hide one another. The
+// table and the tooltip name all.
 func Pareto(t ParetoTable) (*Chart, error) {
 	if err := t.check(); err != nil {
 		return nil, fmt.Errorf("pareto %q: %w", t.Title, err)
 	}
 	points := slices.Clone(t.Points)
 	slices.SortStableFunc(points, func(a, b ParetoPoint) int { return cmp.Or(cmp.Compare(a.X, b.X), cmp.Compare(b.Y, a.Y)) })
-	table := Table{Head: []string{orDefault(t.PointHead, "setting"), orDefault(t.XAxis, "x"), orDefault(t.YAxis, "y"), "on the front"}}
+	table := Table{Head: []string{orDefault(t.PointHead, "setting"), orDefault(t.XAxis, "x"), orDefault(t.YAxis, "y"), "number on the front"}}
 	var front, others []datum
-	middle := (points[0].X + points[len(points)-1].X) / 2
+	low, high := math.Inf(1), math.Inf(-1)
+	var key []string
 	for i, p := range points {
 		d := datum{Value: []float64{p.X, p.Y}, Row: i}
-		if p.Front || len(points) <= labelledPoints {
-			d.Label = paretoLabel(p, middle)
-		}
-		onFront := "no"
+		low, high = min(low, p.Y), max(high, p.Y)
+		onFront := "–"
 		if p.Front {
-			front, onFront = append(front, d), "yes"
+			key = append(key, orDefault(p.Key, p.Label))
+			onFront = strconv.Itoa(len(key))
+			d.Label = map[string]any{"show": true, "formatter": onFront, "position": "inside", "color": onFill, "fontSize": fontSize - 1, "fontWeight": "bold"}
+			front = append(front, d)
 		} else {
 			others = append(others, d)
 		}
@@ -54,13 +59,14 @@ func Pareto(t ParetoTable) (*Chart, error) {
 	}
 	b := charts.NewScatter()
 	b.SetGlobalOptions(valueAxes(t.XAxis, t.YAxis)...)
-	apart := &opts.LabelLayout{HideOverlap: opts.Bool(true)}
+	from, to, step := roundOut(low, high)
+	patches := []patch{yNameLeft(), {"yAxis.0.min", from}, {"yAxis.0.max", to}, {"yAxis.0.interval", step}}
 	var names []string
 	if front != nil {
 		names = append(names, "on the front")
 		steps := charts.NewLine()
 		steps.AddSeries(names[0], nil, charts.WithSeriesOpts(func(x *charts.SingleSeries) {
-			x.Data, x.Step, x.Symbol, x.SymbolSize, x.LabelLayout = front, "end", "diamond", 13, apart
+			x.Data, x.Step, x.Symbol, x.SymbolSize = front, "end", "circle", 19
 			x.Color = higherColour
 		}))
 		b.Overlap(steps)
@@ -68,12 +74,18 @@ func Pareto(t ParetoTable) (*Chart, error) {
 	if others != nil {
 		names = append(names, "not on the front")
 		b.AddSeries("not on the front", nil, charts.WithSeriesOpts(func(x *charts.SingleSeries) {
-			x.Data, x.Symbol, x.SymbolSize, x.LabelLayout = others, "emptyCircle", 9, apart
+			x.Data, x.Symbol, x.SymbolSize = others, "circle", 9
 			x.Color = lowerColour
 		}))
+		patches = append(patches, patch{fmt.Sprintf("series.%d.itemStyle", len(names)-1), look{colour: lowerColour, symbol: symbol{hollow: true}}.item()})
 	}
-	f := frame{title: t.Title, note: t.Note, top: 3 * edge, plot: 360, legend: names}
-	return f.build(b, table, yNameLeft())
+	f := frame{title: t.Title, note: t.Note, top: 4 * edge, plot: 360, legend: names}
+	c, err := f.build(b, table, patches...)
+	if err != nil {
+		return nil, err
+	}
+	c.Key = key
+	return c, nil
 }
 
 func (t ParetoTable) check() error {
@@ -87,30 +99,6 @@ func (t ParetoTable) check() error {
 		}
 	}
 	return nil
-}
-
-// paretoLabel stands above the step of a point on the front and beside the
-// others, on the side where there is room. Labels that would hide one another
-// are left out; the table and the tooltip have them all.
-func paretoLabel(p ParetoPoint, middle float64) map[string]any {
-	label := map[string]any{
-		"show": true, "formatter": plain(p.Label), "fontSize": fontSize - 1, "lineHeight": lineHeight - 2,
-		"width": labelWidth, "overflow": "break",
-	}
-	switch {
-	case p.Front && p.X > middle:
-		label["position"], label["align"], label["verticalAlign"] = []int{8, -4}, "right", "bottom"
-	case p.Front:
-		label["position"], label["align"], label["verticalAlign"] = []int{4, -4}, "left", "bottom"
-	case p.X > middle:
-		label["position"] = "left"
-	default:
-		label["position"] = "right"
-	}
-	if p.Front {
-		label["fontWeight"] = "bold"
-	}
-	return label
 }
 
 // plain keeps a text from being read as a template, of which ECharts replaces
