@@ -3,7 +3,6 @@ package server
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -137,13 +136,8 @@ func (r *runs) get(id string) (*run, runState, <-chan struct{}, bool) {
 // dataset is a name that the server knows.
 func (s *Server) start(w http.ResponseWriter, r *http.Request) {
 	c, err := s.readConfig(r)
-	var large *http.MaxBytesError
-	switch {
-	case errors.As(err, &large):
-		fail(w, http.StatusRequestEntityTooLarge, fmt.Errorf("the body is larger than %d bytes", large.Limit))
-		return
-	case err != nil:
-		fail(w, http.StatusBadRequest, err)
+	if err != nil {
+		failBody(w, err)
 		return
 	}
 	if _, err := s.o.Lab.Groups(c); err != nil {
@@ -163,12 +157,9 @@ func (s *Server) start(w http.ResponseWriter, r *http.Request) {
 
 // readConfig reads a configuration and holds it to what requests may name.
 func (s *Server) readConfig(r *http.Request) (*wire.Config, error) {
-	body, err := io.ReadAll(r.Body)
+	body, err := readBody(r)
 	if err != nil {
-		return nil, err
-	}
-	if !json.Valid(body) {
-		return nil, errors.New("body: not JSON")
+		return nil, fmt.Errorf("body: %w", err)
 	}
 	c, err := wire.ParseConfig("request.json", body, "/")
 	if err != nil {

@@ -105,7 +105,11 @@ func New(o Options) *Server {
 		_, _ = w.Write(openAPI)
 	})
 	mux.HandleFunc("GET /", s.page)
-	s.mux = http.NewCrossOriginProtection().Handler(mux)
+	csrf := http.NewCrossOriginProtection()
+	csrf.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		fail(w, http.StatusForbidden, errors.New("requests of pages of other origins are refused; send it from this server's pages, or from a program"))
+	}))
+	s.mux = csrf.Handler(unmatched(mux))
 	return s
 }
 
@@ -124,7 +128,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("Referrer-Policy", "no-referrer")
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 	if !s.hostAllowed(r.Host) {
-		fail(w, http.StatusForbidden, fmt.Errorf("host %q is not served here", r.Host))
+		fail(w, http.StatusForbidden, fmt.Errorf("host %q is not served here; if it is this server's, start it with --host NAME", r.Host))
 		return
 	}
 	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
@@ -226,6 +230,34 @@ func (s *Server) internal(w http.ResponseWriter, err error) {
 	fail(w, http.StatusInternalServerError, err)
 }
 
+// unmatched is mux, whose own errors become JSON as all others.
+func unmatched(mux *http.ServeMux) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h, pattern := mux.Handler(r)
+		if pattern != "" {
+			mux.ServeHTTP(w, r)
+			return
+		}
+		x := &statusOnly{w, http.StatusNotFound}
+		h.ServeHTTP(x, r)
+		hint := ""
+		if allow := w.Header().Get("Allow"); allow != "" {
+			hint = "; here are " + allow
+		}
+		fail(w, x.status, fmt.Errorf("%s %s: %s%s", r.Method, r.URL.Path, strings.ToLower(http.StatusText(x.status)), hint))
+	})
+}
+
+// statusOnly keeps the status and drops the body.
+type statusOnly struct {
+	http.ResponseWriter
+	status int
+}
+
+func (x *statusOnly) WriteHeader(status int) { x.status = status }
+
+func (x *statusOnly) Write(b []byte) (int, error) { return len(b), nil }
+
 // problem is the body of every error.
 type problem struct {
 	Error string `json:"error"`
@@ -243,22 +275,4 @@ func reply(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	_, _ = w.Write(append(b, '\n'))
-}
-
-// read decodes a JSON body; what is wrong with it is the caller's to mend.
-func read(w http.ResponseWriter, r *http.Request, v any) bool {
-	d := json.NewDecoder(r.Body)
-	d.DisallowUnknownFields()
-	err := d.Decode(v)
-	if err == nil && d.More() {
-		err = errors.New("more than one JSON value")
-	}
-	var large *http.MaxBytesError
-	switch {
-	case errors.As(err, &large):
-		fail(w, http.StatusRequestEntityTooLarge, fmt.Errorf("the body is larger than %d bytes", large.Limit))
-	case err != nil:
-		fail(w, http.StatusBadRequest, fmt.Errorf("body: %w", err))
-	}
-	return err == nil
 }
