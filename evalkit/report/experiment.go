@@ -32,9 +32,11 @@ func newExperiment(x *Entry, l *compare.Loaded, o compare.Options) (experimentVi
 	return v, err
 }
 
+func curvesOfOne(all []*Entry) (*chart.Chart, error) { return curveChart(all, drawnCurve{}) }
+
 func experimentCharts(x *Entry) ([]*chart.Chart, error) {
 	var out []*chart.Chart
-	for _, make := range []func([]*Entry) (*chart.Chart, error){curveChart, attributionChart, waterfallChart} {
+	for _, make := range []func([]*Entry) (*chart.Chart, error){curvesOfOne, attributionChart, waterfallChart} {
 		c, err := make([]*Entry{x})
 		if err != nil {
 			return nil, err
@@ -77,50 +79,6 @@ func (x *Entry) Retriever() string {
 		name += " with " + x.Spec.Embedder
 	}
 	return name
-}
-
-// curveChart draws recall against context tokens for every strategy and window.
-// A curve that another Experiment has as well is drawn once.
-func curveChart(all []*Entry) (*chart.Chart, error) {
-	t := chart.CurveTable{
-		Title: "Recall against context tokens", XAxis: "mean context tokens", YAxis: "recall of what is sent",
-		Note: "Each point sends one hit more; a hit with its neighbors is one unit. Compare curves at the same number of tokens.",
-	}
-	seen := map[string]bool{}
-	for _, x := range all {
-		for _, l := range x.Looks {
-			for _, c := range l.Curves {
-				// Hits depend on the retriever alone: its curves are drawn once.
-				name := label(l.Strategy, c.Window)
-				if len(all) > 1 {
-					name += " · " + x.Retriever()
-				}
-				if seen[name] {
-					continue
-				}
-				seen[name] = true
-				s := chart.CurveSeries{Name: name}
-				for _, p := range c.Points {
-					s.Points = append(s.Points, curvePoint(p, c.Window))
-				}
-				t.Series = append(t.Series, s)
-			}
-		}
-	}
-	if len(t.Series) == 0 {
-		return nil, nil
-	}
-	return chart.Curve(t)
-}
-
-func curvePoint(p compare.Point, w evalkit.Window) chart.CurvePoint {
-	y := p.Recall
-	out := chart.CurvePoint{X: p.Tokens, Y: &y, Label: fmt.Sprintf("k=%d %s", p.Depth, w)}
-	if p.Interval != nil {
-		lo, hi := p.Interval.Lo, p.Interval.Hi
-		out.Lo, out.Hi = &lo, &hi
-	}
-	return out
 }
 
 // attributionChart parts the recall of expanded strategies by distance; nil if
@@ -188,11 +146,22 @@ func waterfallChart(all []*Entry) (*chart.Chart, error) {
 		Note:   "From what the chunking allows, over what the retriever found, to what a perfect order of it and the real order send.",
 		Levels: []string{"chunking allows", "retriever found", "perfect order", "hits"},
 	}
+	retrievers, ks, seen := map[string]bool{}, map[int]bool{}, map[string]bool{}
+	for _, x := range all {
+		retrievers[x.Retriever()], ks[x.Spec.TopK] = true, true
+	}
 	for _, x := range all {
 		for _, l := range x.Looks {
-			if l.Err == nil {
-				w := l.Waterfall
-				t.Series = append(t.Series, chart.WaterfallSeries{Name: labelIn(all, x, l.Strategy, evalkit.Window{}), Values: pointers(w.Segmentation, w.Candidates, w.Oracle, w.Actual)})
+			name := display(l.Strategy)
+			if len(retrievers) > 1 {
+				name += " · " + x.Retriever()
+			}
+			if len(ks) > 1 {
+				name += fmt.Sprintf(" · top_k %d", x.Spec.TopK)
+			}
+			if w := l.Waterfall; l.Err == nil && !seen[name] { // hits do not depend on the window
+				seen[name] = true
+				t.Series = append(t.Series, chart.WaterfallSeries{Name: name, Values: pointers(w.Segmentation, w.Candidates, w.Oracle, w.Actual)})
 			}
 		}
 	}

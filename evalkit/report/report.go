@@ -161,10 +161,14 @@ func (s *Study) topKs() map[int]bool {
 func (s *Study) paretoChart() (*chart.Chart, error) {
 	t := chart.ParetoTable{
 		Title: "What is found, and what it costs", XAxis: "tokens sent per question", YAxis: "share of the evidence found",
-		Note: "Up is better, left is cheaper. A filled point is on the front: nothing finds as much for fewer tokens.",
+		Note: "Up is better, left is cheaper. A numbered point is on the front: nothing that was run finds as much for fewer tokens.",
 	}
 	for i, o := range s.Recommendation.Options {
-		t.Points = append(t.Points, chart.ParetoPoint{X: o.Tokens, Y: o.Recall, Label: s.optionLabel(i), Front: o.Front})
+		key := fmt.Sprintf("%s: %s for %s tokens", s.optionLabel(i), percent(o.Recall), number(o.Tokens))
+		if i == s.Recommendation.Pick {
+			key += ", recommended"
+		}
+		t.Points = append(t.Points, chart.ParetoPoint{X: o.Tokens, Y: o.Recall, Label: s.optionLabel(i), Front: o.Front, Key: key})
 	}
 	if len(t.Points) == 0 {
 		return nil, nil

@@ -97,3 +97,26 @@ func TestBadges(t *testing.T) {
 	rec := experiment.Record{Spec: experiment.Spec{NeighborPrev: 1, NeighborNext: 2}, Effective: []experiment.Effective{{Strategy: "page"}}}
 	assert.Contains(t, title(badgeOf(rec)), `badge-muted" title="neighbor_prev 1, neighbor_next 2; fixed_size was not in the run`)
 }
+
+func TestShownFirst(t *testing.T) {
+	var curves []drawnCurve
+	for _, retriever := range []string{"bm25", "hybrid"} {
+		for _, strategy := range []string{"a", "b", "c", "d", "e", "f"} {
+			for n := range 2 {
+				curves = append(curves, drawnCurve{&compare.Curve{Strategy: strategy, Window: evalkit.Window{Next: n}}, retriever})
+			}
+		}
+	}
+	names := func(all []drawnCurve, first drawnCurve) []string {
+		var out []string
+		for i, shown := range shownFirst(all, first) {
+			if shown {
+				out = append(out, label(all[i].Strategy, all[i].Window)+" "+all[i].Retriever)
+			}
+		}
+		return out
+	}
+	assert.Equal(t, []string{"a hybrid", "a ±0/1 hybrid", "b hybrid", "c hybrid", "d hybrid", "e hybrid", "f hybrid", "f ±0/1 hybrid"}, names(curves, curves[23]), "the recommended, each strategy, then windows")
+	assert.Len(t, names(curves[:8], curves[0]), 8, "few are shown whole")
+	assert.Equal(t, []string{"f bm25", "f ±0/1 bm25"}, names(curves[10:14], curves[10]), "one retriever at a time")
+}

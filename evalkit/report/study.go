@@ -227,16 +227,8 @@ func (x *Entry) Question(i int, id evalkit.QueryID) (Question, error) {
 // Curves returns the curves of recall against tokens of all strategies, each
 // once, with the retriever of each.
 func (s *Study) Curves() (curves []*compare.Curve, retrievers []string) {
-	seen := map[string]bool{}
-	for _, x := range s.Experiments {
-		for _, l := range x.Looks {
-			for _, c := range l.Curves {
-				if key := label(l.Strategy, c.Window) + " " + x.Retriever(); !seen[key] {
-					seen[key] = true
-					curves, retrievers = append(curves, c), append(retrievers, x.Retriever())
-				}
-			}
-		}
+	for _, c := range curvesOf(s.Experiments) {
+		curves, retrievers = append(curves, c.Curve), append(retrievers, c.Retriever)
 	}
 	return curves, retrievers
 }

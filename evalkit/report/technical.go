@@ -127,7 +127,7 @@ func (s *Study) charts() ([]*chart.Chart, error) {
 	var out []*chart.Chart
 	for _, make := range []func() (*chart.Chart, error){
 		s.paretoChart,
-		func() (*chart.Chart, error) { return curveChart(s.Experiments) },
+		func() (*chart.Chart, error) { return curveChart(s.Experiments, s.picked()) },
 		s.heatChart,
 		func() (*chart.Chart, error) { return attributionChart(s.Experiments) },
 		func() (*chart.Chart, error) { return waterfallChart(s.Experiments) },
