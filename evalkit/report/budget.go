@@ -32,6 +32,30 @@ func newBudgetRow(c *compare.Curve, o compare.Options) budgetRow {
 	return row
 }
 
+// studyBudgets is a budgetRow with the retriever of its curve.
+type studyBudgets struct {
+	budgetRow
+	Retriever string
+}
+
+// budgets returns a row for each curve of s, each once.
+func (s *Study) budgets() []studyBudgets {
+	var out []studyBudgets
+	seen := map[string]bool{}
+	for _, x := range s.Experiments {
+		for _, row := range x.BudgetRows() {
+			if key := label(row.Strategy, row.Badge.Window) + " " + x.Retriever(); !seen[key] {
+				seen[key] = true
+				out = append(out, studyBudgets{row, x.Retriever()})
+			}
+		}
+	}
+	return out
+}
+
+// Budgets returns the heads of the table.
+func (technicalView) Budgets() []int { return budgets[:] }
+
 // Budgets returns the heads of the table.
 func (*Entry) Budgets() []int { return budgets[:] }
 

@@ -16,6 +16,8 @@ import (
 type technicalView struct {
 	Title       string
 	Warnings    []string // of the runs; each once
+	Setup       setup
+	Curves      []studyBudgets
 	Experiments []technicalEntry
 	Compare     compareView
 	R           *compare.Recommendation
@@ -76,7 +78,7 @@ func (s *Study) Technical(w io.Writer, details int) error {
 }
 
 func (s *Study) technical(details int) (page, error) {
-	v := technicalView{Title: s.title(), R: s.Recommendation, MaxRows: maxQuestionRows}
+	v := technicalView{Title: s.title(), R: s.Recommendation, MaxRows: maxQuestionRows, Setup: newSetup(s.Experiments), Curves: s.budgets()}
 	var err error
 	if v.Compare, err = newCompare(s.Comparison, s.Experiments); err != nil {
 		return page{}, err
