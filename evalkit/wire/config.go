@@ -35,7 +35,7 @@ import (
 //	judge: none                    # of the answers; see answer.ParseJudge
 //	queries: ["a*"]                # only the queries whose id matches a pattern
 //	seed: 1
-//	sweep:                         # each list unfolds into Experiments
+//	sweep:                         # each list unfolds into Experiments; in place of the keys above
 //	  top_k: [5, 10]
 //	  window: [0/0, 1/1]           # neighbor_prev/neighbor_next
 //	  retriever: [bm25, hybrid]    # also: embedder, fusion, analyzer, tokenizer, answerer, seed

@@ -116,6 +116,9 @@ func (l *Lab) Groups(c *Config) ([]*Group, error) {
 	if err := c.refuseSecrets(); err != nil {
 		return nil, err
 	}
+	if err := c.refuseBeside(); err != nil {
+		return nil, err
+	}
 	ds, err := l.dataset(c.Dataset)
 	if err != nil {
 		return nil, err
@@ -124,14 +127,22 @@ func (l *Lab) Groups(c *Config) ([]*Group, error) {
 		return nil, err
 	}
 	var groups []*Group
+	known := seen[string]{}
 	for _, outer := range unfold(c.Sweep, false) {
 		d := draft{config: c, values: override(c.Scalar, outer), varied: describe(outer)}
 		g, err := l.group(ds, d)
 		if err != nil {
 			return nil, err
 		}
-		for _, inner := range unfold(c.Sweep, true) {
+		if err := known.add(g.identity(), outer); err != nil {
+			return nil, err
+		}
+		settings := seen[experiment.Setting]{}
+		for i, inner := range unfold(c.Sweep, true) {
 			if err := g.addSetting(draft{config: c, values: override(d.values, inner), varied: append(slices.Clone(d.varied), describe(inner)...)}); err != nil {
+				return nil, err
+			}
+			if err := settings.add(g.Settings[i], inner); err != nil {
 				return nil, err
 			}
 		}

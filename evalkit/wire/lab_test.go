@@ -55,8 +55,8 @@ func TestGroupsRefuse(t *testing.T) {
 		"strategies: [page]\nneighbor_prev: -1\n":                          "x.yaml:3: neighbor_prev:",
 		"strategies: [page]\nsweep: {window: [1]}\n":                       "x.yaml:3: sweep.window[0]:",
 		"strategies: [page]\nembedder: lsb\n":                              "x.yaml:3: embedder:",
-		"strategies: ['page(size=5))']\n":                                 `x.yaml:2: strategies[0]: parse strategy: "page(size=5))": ')' does not match`,
-		"strategies:\n  - page(size=5\n":                                  `x.yaml:3: strategies[0]: parse strategy: "page(size=5": missing closing parenthesis`,
+		"strategies: ['page(size=5))']\n":                                  `x.yaml:2: strategies[0]: parse strategy: "page(size=5))": ')' does not match`,
+		"strategies:\n  - page(size=5\n":                                   `x.yaml:3: strategies[0]: parse strategy: "page(size=5": missing closing parenthesis`,
 		"strategies: [page]\nqueries: ['[']\n":                             "x.yaml:3: queries[0]:",
 		"strategies: [page]\nretriever: hybrid(fusion=rrf)\nfusion: rrf\n": "given here and in retriever",
 	} {

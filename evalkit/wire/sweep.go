@@ -60,6 +60,57 @@ func describe(choices []choice) []string {
 	return out
 }
 
+// refuseBeside refuses a key that stands beside a sweep of it, which would
+// replace it without a word.
+func (c *Config) refuseBeside() error {
+	for _, a := range c.Sweep {
+		keys := []string{a.Key}
+		if a.Key == "window" {
+			keys = []string{"neighbor_prev", "neighbor_next"}
+		}
+		for _, key := range keys {
+			if v, ok := c.Scalar[key]; ok {
+				return v.At(fmt.Errorf("%q stands beside sweep.%s of line %d, which would replace it: keep one of them", v.Text, a.Key, a.Values[0].Line))
+			}
+		}
+	}
+	return nil
+}
+
+// seen are the choices that led to a value so far.
+type seen[K comparable] map[K][]choice
+
+// add returns an error at the choice that leads to the same as one before it.
+func (s seen[K]) add(k K, choices []choice) error {
+	before, ok := s[k]
+	if !ok {
+		s[k] = choices
+		return nil
+	}
+	at := slices.IndexFunc(choices, func(c choice) bool {
+		return !slices.ContainsFunc(before, func(b choice) bool { return b.value.Path == c.value.Path })
+	})
+	if at < 0 {
+		at = 0 // not of a file
+	}
+	v, same := choices[at].value, before[at].value
+	if v.Text == same.Text {
+		return v.At(fmt.Errorf("%s %q: listed twice", choices[at].key, v.Text))
+	}
+	return v.At(fmt.Errorf("%s %q: listed twice: it is the same as %q", choices[at].key, v.Text, same.Text))
+}
+
+// identity is equal for groups of equal components. It holds the embedder
+// whether or not it is used.
+func (g *Group) identity() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%+v\n%s\n", g.Specs[0], g.Embedder)
+	for _, role := range sortedKeys(g.Components) {
+		fmt.Fprintf(&b, "%s=%s\n", role, g.Components[role])
+	}
+	return b.String()
+}
+
 func (d draft) text(key, def string) string {
 	if v, ok := d.values[key]; ok {
 		return v.Text
