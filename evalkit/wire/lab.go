@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -170,35 +169,6 @@ func (l *Lab) dataset(v Value) (*evalkit.Dataset, error) {
 
 // Dataset loads the data set in dir, once.
 func (l *Lab) Dataset(dir string) (*evalkit.Dataset, error) { return l.dataset(Value{Text: dir}) }
-
-// selectQueries returns ds with the queries whose id matches one of the patterns.
-func selectQueries(ds *evalkit.Dataset, patterns []Value) (*evalkit.Dataset, error) {
-	if patterns == nil {
-		return ds, nil
-	}
-	part := *ds
-	part.Queries = nil
-	for _, q := range ds.Queries {
-		keep := false
-		for _, p := range patterns {
-			ok, err := path.Match(p.Text, string(q.ID))
-			if err != nil {
-				return nil, p.At(fmt.Errorf("%q is not a pattern: %w", p.Text, err))
-			}
-			keep = keep || ok
-		}
-		if keep {
-			part.Queries = append(part.Queries, q)
-		}
-	}
-	texts := make([]string, len(patterns))
-	for i, p := range patterns {
-		texts[i] = p.Text
-	}
-	part.Fingerprint += " queries " + strings.Join(texts, " ")
-	part.Warnings = append(slices.Clone(ds.Warnings), fmt.Errorf("%d of %d queries match %q", len(part.Queries), len(ds.Queries), texts))
-	return &part, nil
-}
 
 // group builds the components of d.
 func (l *Lab) group(ds *evalkit.Dataset, d draft) (*Group, error) {
