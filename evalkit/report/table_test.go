@@ -1,6 +1,7 @@
 package report_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -34,6 +35,13 @@ func TestTablesShowCostAndNames(t *testing.T) {
 	b.Go(root + "index.html")
 	assert.True(t, browser.Eval[bool](b, `(e => e.scrollWidth > e.clientWidth)(document.querySelector('.scroll'))`))
 	assert.Equal(t, "local, local, scroll, scroll", browser.Eval[string](b, `getComputedStyle(document.querySelector('.scroll')).backgroundAttachment`), "covers move with the table, the shadows at the edges do not")
+	for _, page := range []string{"index.html", "compare/small-window-0-0.html", "managerial.html", "technical.html"} {
+		b.Go(root + page)
+		b.ChartsDrawn()
+		b.Shot("narrow-" + strings.ReplaceAll(page, "/", "-"))
+		wide := browser.Eval[[]string](b, `[...document.querySelectorAll('main *')].filter(e => !e.closest('.scroll, .chart-scroll, .chart-rows, svg') && e.getBoundingClientRect().right > innerWidth + 1).map(e => e.tagName + '.' + e.className + ' ' + e.textContent.slice(0, 30))`)
+		assert.Empty(t, wide, "%s: nothing is wider than the window", page)
+	}
 	b.Go(root + "technical.html")
 	assert.NotContains(t, browser.Eval[string](b, `document.body.innerText`), "overlap=0", "provenance has retrievers, tables the short form")
 	assert.Empty(t, b.Problems())
