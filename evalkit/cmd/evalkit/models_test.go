@@ -1,13 +1,18 @@
 package main
 
 import (
+	"bytes"
+	"compress/gzip"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"io"
 	"io/fs"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -64,10 +69,25 @@ func requireNowhere(t *testing.T, dir, secret string) {
 		}
 		files++
 		b, err := os.ReadFile(name)
-		assert.NotContains(t, name+string(b), secret, name)
+		assert.NotContains(t, name+string(b)+unpacked(t, b), secret, name)
 		return err
 	}))
 	assert.Positive(t, files)
+}
+
+// unpacked returns what a page holds compressed: the details of questions.
+func unpacked(t *testing.T, page []byte) string {
+	t.Helper()
+	var out strings.Builder
+	for _, packed := range regexp.MustCompile(`H4sI[A-Za-z0-9+/=]+`).FindAllString(string(page), -1) {
+		b, err := base64.StdEncoding.DecodeString(packed)
+		require.NoError(t, err)
+		r, err := gzip.NewReader(bytes.NewReader(b))
+		require.NoError(t, err)
+		_, err = io.Copy(&out, r)
+		require.NoError(t, err)
+	}
+	return out.String()
 }
 
 func TestHO_SEC_02_RunLeavesNoSecret(t *testing.T) {
@@ -86,6 +106,26 @@ embedder:
 	assert.NotContains(t, out+errs+shown, secretKey)
 	requireNowhere(t, results, secretKey)
 	requireNowhere(t, cache, secretKey)
+	for _, table := range []string{"documents", "queries", "chunks", "tree", "retrieved", "candidates", "scores", "summary"} {
+		rows, _, err := capture(t, "export", id, "--results", results, "--jsonl", table)
+		require.NoError(t, err)
+		assert.NotContains(t, rows, secretKey, "Parquet is compressed")
+	}
+	pages := filepath.Join(dir, "pages")
+	_, _, err = capture(t, "site", pages, "--results", results)
+	require.NoError(t, err)
+	_, _, err = capture(t, "report", id, "--results", results, "--out", pages, "--questions", "all")
+	require.NoError(t, err)
+	requireNowhere(t, pages, secretKey)
+	details := ""
+	files, err := filepath.Glob(filepath.Join(pages, "e", "*", "q", "*", "*"))
+	require.NoError(t, err)
+	for _, name := range files {
+		b, err := os.ReadFile(name)
+		require.NoError(t, err)
+		details += unpacked(t, b)
+	}
+	assert.True(t, strings.Contains(details, "Expansion tree"), "what is compressed was read")
 	record, err := os.ReadFile(filepath.Join(results, id, "experiment.json"))
 	require.NoError(t, err)
 	assert.Contains(t, string(record), "key_env=MY_KEY", "the variable is named")
