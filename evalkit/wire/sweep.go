@@ -90,9 +90,7 @@ func (s seen[K]) add(k K, choices []choice) error {
 	at := slices.IndexFunc(choices, func(c choice) bool {
 		return !slices.ContainsFunc(before, func(b choice) bool { return b.value.Path == c.value.Path })
 	})
-	if at < 0 {
-		at = 0 // not of a file
-	}
+	at = max(at, 0) // values that no file holds have no place
 	v, same := choices[at].value, before[at].value
 	if v.Text == same.Text {
 		return v.At(fmt.Errorf("%s %q: listed twice", choices[at].key, v.Text))
