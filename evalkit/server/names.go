@@ -27,8 +27,11 @@ var harmless = map[string][]form{
 	"tokenizer": {{name: "cl100k"}, {name: "rune"}, {name: "word"}},
 	"embedder":  {{name: "lsa", plain: "dim seed"}, {name: "hash", plain: "dim seed"}},
 	"retriever": {
-		{name: "bm25", plain: "k1 b analyzer"}, {name: "bleve", plain: "analyzer"}, {name: "dense"},
-		{name: "hybrid", plain: "depth", parts: "lexical fusion"}, {name: "oracle"},
+		{name: "bm25", plain: "k1 b analyzer"},
+		{name: "bleve", plain: "analyzer"},
+		{name: "dense"},
+		{name: "hybrid", plain: "depth", parts: "lexical fusion"},
+		{name: "oracle"},
 	},
 	"fusion": {{name: "rrf", plain: "k lexical dense"}, {name: "weighted", plain: "scale dense"}},
 	"strategy": {
