@@ -57,7 +57,6 @@ func TestGroupsRefuse(t *testing.T) {
 		"strategies: [page]\nembedder: lsb\n":                              "x.yaml:3: embedder:",
 		"strategies: ['page(size=5))']\n":                                  `x.yaml:2: strategies[0]: parse strategy: "page(size=5))": ')' does not match`,
 		"strategies:\n  - page(size=5\n":                                   `x.yaml:3: strategies[0]: parse strategy: "page(size=5": missing closing parenthesis`,
-		"strategies: [page]\nqueries: ['q*', 'zzz*']\n":                    `x.yaml:3: queries[1]: "zzz*" matches no query of data set "toy": its ids are "q"`,
 		"strategies: [page]\nqueries: ['[']\n":                             "x.yaml:3: queries[0]:",
 		"strategies: [page]\nretriever: hybrid(fusion=rrf)\nfusion: rrf\n": "given here and in retriever",
 	} {

@@ -11,7 +11,7 @@ import (
 )
 
 // selectQueries returns ds with the queries whose id matches one of the
-// patterns. A pattern that matches none is an error.
+// patterns; there may be none. A pattern that matches none is warned of.
 func selectQueries(ds *evalkit.Dataset, patterns []Value) (*evalkit.Dataset, error) {
 	if patterns == nil {
 		return ds, nil
@@ -35,19 +35,21 @@ func selectQueries(ds *evalkit.Dataset, patterns []Value) (*evalkit.Dataset, err
 			part.Queries = append(part.Queries, q)
 		}
 	}
-	if i := slices.Index(matches, 0); i >= 0 {
-		return nil, patterns[i].At(fmt.Errorf("%q matches no query of data set %q: its ids are %s", patterns[i].Text, ds.Name, someIDs(ds.Queries)))
-	}
 	texts := make([]string, len(patterns))
 	for i, p := range patterns {
 		texts[i] = p.Text
 	}
 	part.Fingerprint += " queries " + strings.Join(texts, " ")
 	part.Warnings = append(slices.Clone(ds.Warnings), fmt.Errorf("%d of %d queries match %q", len(part.Queries), len(ds.Queries), texts))
+	for i, p := range patterns {
+		if matches[i] == 0 {
+			part.Warnings = append(part.Warnings, fmt.Errorf("no query matches %q: the ids are %s", p.Text, someIDs(ds.Queries)))
+		}
+	}
 	return &part, nil
 }
 
-// someIDs lists a few ids, for an error.
+// someIDs lists a few ids.
 func someIDs(queries []evalkit.Query) string {
 	const shown = 5
 	var ids []string

@@ -20,6 +20,11 @@ func TestSelectQueries(t *testing.T) {
 	assert.Len(t, part.Queries, 4)
 	require.Len(t, part.Warnings, 1)
 	assert.EqualError(t, part.Warnings[0], `4 of 12 queries match ["q1*" "q01"]`)
-	_, err = selectQueries(ds, []Value{{Text: "q*"}, {Text: "p*"}})
-	assert.EqualError(t, err, `"p*" matches no query of data set "d": its ids are "q01", "q02", "q03", "q04", "q05", and 7 more`)
+	part, err = selectQueries(ds, []Value{{Text: "q*"}, {Text: "p*"}})
+	require.NoError(t, err)
+	assert.Len(t, part.Queries, 12)
+	assert.EqualError(t, part.Warnings[1], `no query matches "p*": the ids are "q01", "q02", "q03", "q04", "q05", and 7 more`)
+	part, err = selectQueries(ds, []Value{{Text: "p*"}})
+	require.NoError(t, err, "HO-PQ-04: an Experiment may have no rows")
+	assert.Empty(t, part.Queries)
 }

@@ -96,7 +96,7 @@ FILE is YAML; only dataset and strategies are needed:
   judge: none                    # or openai(…)
   seed: 1
   name: windows                  # default: the file's name
-  sweep:                         # each list unfolds into Experiments
+  sweep:                         # in place of the keys: each list unfolds into Experiments
     window: [0/0, 1/1]           # neighbor_prev/neighbor_next
     retriever: [bm25, hybrid]    # also: top_k, embedder, fusion, analyzer, tokenizer, answerer, seed
 

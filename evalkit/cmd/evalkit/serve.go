@@ -115,6 +115,7 @@ func (f *serveFlags) options(lab *wire.Lab) (server.Options, error) {
 		}
 		folders = append([]string{c.Dataset.Text}, folders...)
 		take(&o.Defaults, c)
+		o.Config = c
 		if e := c.Scalar["embedder"].Text; e != "" {
 			o.Embedders = append(o.Embedders, e)
 		}
