@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -135,9 +136,11 @@ func Eval[T any](b *Tab, expr string) T {
 	return v
 }
 
-// Click clicks the first element that a CSS selector finds.
+// Click clicks the first element that a CSS selector finds, once its page is there
+// whole: elements of a page that is replaced meanwhile cannot be clicked.
 func (b *Tab) Click(selector string) {
 	b.t.Helper()
+	b.Wait(`document.readyState === 'complete' && document.querySelector(` + strconv.Quote(selector) + `)`)
 	b.Do(chromedp.Click(chromedp.CSS(selector)))
 }
 
