@@ -76,7 +76,7 @@ func labelIn(all []*Entry, x *Entry, strategy string, w evalkit.Window) string {
 func (x *Entry) Retriever() string {
 	name := nameOf(x.Spec.Retriever)
 	if x.Spec.Embedder != "" && name != "bm25" {
-		name += " with " + x.Spec.Embedder
+		name += " over " + x.Spec.Embedder
 	}
 	return name
 }
