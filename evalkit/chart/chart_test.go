@@ -209,8 +209,10 @@ func TestParetoKey(t *testing.T) {
 func TestCurveLooks(t *testing.T) {
 	points := []chart.CurvePoint{{X: 1, Y: new(0.5)}}
 	table := chart.CurveTable{Title: "x", Note: "Read it.", Series: []chart.CurveSeries{
-		{Name: "a", Points: points, Colour: "a", Dash: "0"}, {Name: "a 1", Points: points, Colour: "a", Dash: "1"},
-		{Name: "b", Points: points, Colour: "b", Dash: "0"}, {Name: "b 1", Points: points, Colour: "b", Dash: "1", Off: true},
+		{Name: "a", Points: points, Colour: "a", Dash: "0"},
+		{Name: "a 1", Points: points, Colour: "a", Dash: "1"},
+		{Name: "b", Points: points, Colour: "b", Dash: "0"},
+		{Name: "b 1", Points: points, Colour: "b", Dash: "1", Off: true},
 	}}
 	c, err := chart.Curve(table)
 	require.NoError(t, err)

@@ -178,13 +178,14 @@ func (v *Verdict) JUnit(w io.Writer) error {
 	for _, k := range v.Checks {
 		c := testCase{Class: clean(k.Strategy), Name: clean(k.Metric)}
 		delta, interval, p := k.delta()
-		body := fmt.Sprintf("baseline %s, candidate %s, Δ %s %s, p %s, margin %s\n", number(k.Baseline), number(k.Value), delta, interval, p, k.margin())
+		var body strings.Builder
+		body.WriteString(fmt.Sprintf("baseline %s, candidate %s, Δ %s %s, p %s, margin %s\n", number(k.Baseline), number(k.Value), delta, interval, p, k.margin()))
 		for _, r := range v.Regressed {
 			if r.Strategy == k.Strategy && r.Metric == k.Metric {
-				body += r.text()
+				body.WriteString(r.text())
 			}
 		}
-		m := &message{Text: clean(k.Text), Body: clean(body)}
+		m := &message{Text: clean(k.Text), Body: clean(body.String())}
 		switch k.State {
 		case Fail:
 			c.Failure = m

@@ -117,15 +117,15 @@ embedder:
 	_, _, err = capture(t, "report", id, "--results", results, "--out", pages, "--questions", "all")
 	require.NoError(t, err)
 	requireNowhere(t, pages, secretKey)
-	details := ""
+	var details strings.Builder
 	files, err := filepath.Glob(filepath.Join(pages, "e", "*", "q", "*", "*"))
 	require.NoError(t, err)
 	for _, name := range files {
 		b, err := os.ReadFile(name)
 		require.NoError(t, err)
-		details += unpacked(t, b)
+		details.WriteString(unpacked(t, b))
 	}
-	assert.True(t, strings.Contains(details, "Expansion tree"), "what is compressed was read")
+	assert.True(t, strings.Contains(details.String(), "Expansion tree"), "what is compressed was read")
 	record, err := os.ReadFile(filepath.Join(results, id, "experiment.json"))
 	require.NoError(t, err)
 	assert.Contains(t, string(record), "key_env=MY_KEY", "the variable is named")
