@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"slices"
 
 	"github.com/chunkeval/chunkeval/evalkit"
 	"github.com/chunkeval/chunkeval/evalkit/chart"
@@ -64,6 +65,30 @@ type deltaView struct {
 	Detectable    float64
 	HasDetectable bool
 	Clear         bool // the interval leaves out 0
+}
+
+// A difference is a setting in which Experiments differ, with its values.
+type difference struct {
+	Name   string
+	Values []string // each once, in the order of the columns
+}
+
+// Differences returns the settings in which columns differ. The Compare page, where
+// columns can be hidden, says it of each column instead.
+func (v compareView) Differences() []difference {
+	var out []difference
+	for i, name := range v.AxisNames {
+		d := difference{Name: name}
+		for _, c := range v.Columns {
+			if c.Gap == "" && !slices.Contains(d.Values, c.Axes[i].Value) {
+				d.Values = append(d.Values, c.Axes[i].Value)
+			}
+		}
+		if len(d.Values) > 1 {
+			out = append(out, d)
+		}
+	}
+	return out
 }
 
 func newCompare(c *compare.Comparison, entries []*Entry) (compareView, error) {

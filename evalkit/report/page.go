@@ -28,6 +28,7 @@ var templates = template.Must(template.New("").Funcs(template.FuncMap{
 	"plural": plural, "number": number, "score": score, "percent": percent, "signed": signed, "pvalue": pvalue,
 	"distance": distance, "cell": cell, "interval": interval,
 	"figure": chart.HTML, "list": func(s ...string) []string { return s }, "code": code, "strategy": strategy, "display": display, "times100": func(v float64) float64 { return 100 * v },
+	"join":  strings.Join,
 	"deref": func(v *float64) float64 { return *v }, "points": points,
 }).ParseFS(templateFiles, "templates/*.tmpl"))
 

@@ -29,6 +29,8 @@ func TestTechnicalIsShort(t *testing.T) {
 	}
 	assert.Equal(t, []string{"decide", "budgets", "setup", "compare", "charts", "lost", "metrics", "questions"}, order)
 	assert.Equal(t, 1, strings.Count(page, "<dt>tokenizer</dt>"), "the same in all")
+	assert.Equal(t, 1, strings.Count(page, "Experiments differ in "), "not once for each")
+	assert.Contains(t, page, "Neighbor Expansion: ±0/0 against ±1/1. Where two of them differ in more than one of these")
 	setup := regexp.MustCompile(`(?s)<table class="sortable setup">.*?</table>`).FindString(page)
 	assert.Contains(t, setup, "<th>retriever</th>")
 	assert.NotContains(t, setup, "tokenizer")
