@@ -170,9 +170,15 @@ def run_one(path, opts):
         new.replace(target)
 
 
+def listen():
+    """Lets both signals interrupt; a job in the background starts with SIGINT ignored."""
+    for s in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(s, signal.default_int_handler)
+
+
 def worker(path, opts):
     """Runs one notebook in this process; the reason of a failure is its last word."""
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    listen()
     try:
         run_one(path, opts)
     except Failure as e:
@@ -237,7 +243,7 @@ def main():
     if opts.out:
         opts.passed += ["--out", str(opts.out)]
     check_kernel()
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    listen()
     return run_all(opts)
 
 
