@@ -38,7 +38,7 @@ func TestAnswersAreMeasures(t *testing.T) {
 }
 
 func TestParseMeasure(t *testing.T) {
-	for _, m := range compare.Headline() {
+	for _, m := range append(compare.Headline(), compare.OfAnswers()...) {
 		got, err := compare.ParseMeasure(m.String())
 		require.NoError(t, err)
 		assert.Equal(t, m, got)

@@ -53,7 +53,8 @@ func ParseMeasure(s string) (Measure, error) {
 	return m, err
 }
 
-// Headline returns the measures that a Compare declares where none are named.
+// Headline returns the measures of retrieval that a Compare declares where none are
+// named.
 func Headline() []Measure {
 	return []Measure{
 		{"recall", evalkit.HitOnly},
@@ -64,11 +65,13 @@ func Headline() []Measure {
 		{"evid.nDCG@10", evalkit.HitOnly},
 		{"context_tokens", evalkit.HitOnly},
 		{"context_tokens", evalkit.Expanded},
-		{"token_f1", Answers},
-		{"abstention", Answers},
-		{"faithfulness", Answers},
-		{"correctness", Answers},
 	}
+}
+
+// OfAnswers returns the measures of answers that a Compare declares beside them, for
+// Experiments that answered.
+func OfAnswers() []Measure {
+	return []Measure{{"token_f1", Answers}, {"abstention", Answers}, {"faithfulness", Answers}, {"correctness", Answers}}
 }
 
 // InfoOf describes a metric; one that this program does not know, written in a

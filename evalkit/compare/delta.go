@@ -9,7 +9,7 @@ import (
 
 // Options say how differences are tested. The zero value takes the defaults.
 type Options struct {
-	Measures  []Measure // the declared family; default Headline
+	Measures  []Measure // the declared family; default Headline and OfAnswers
 	Level     float64   // of intervals; default 0.95
 	Bootstrap int       // resamples of an interval; default 2000
 	Draws     int       // sign patterns of a test, at least; default 10,000
@@ -18,7 +18,7 @@ type Options struct {
 
 func (o Options) withDefaults() Options {
 	if len(o.Measures) == 0 {
-		o.Measures = Headline()
+		o.Measures = append(Headline(), OfAnswers()...)
 	}
 	if o.Level == 0 {
 		o.Level = 0.95

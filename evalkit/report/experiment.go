@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/chunkeval/chunkeval/evalkit"
 	"github.com/chunkeval/chunkeval/evalkit/chart"
@@ -204,6 +205,11 @@ const perPage = 25
 func newScores(x *Entry, l *compare.Loaded) scoresData {
 	d := scoresData{ID: x.ID, PerPage: perPage}
 	measures := costFirst(compare.Headline())
+	for _, m := range compare.OfAnswers() {
+		if slices.ContainsFunc(l.Arms, func(a *compare.Arm) bool { return a.Has(m) }) {
+			measures = append(measures, m)
+		}
+	}
 	for _, m := range measures {
 		d.Measures, d.Higher = append(d.Measures, m.String()), append(d.Higher, compare.InfoOf(m.Metric).Higher)
 	}

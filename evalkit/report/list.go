@@ -128,7 +128,7 @@ func costFirst(measures []compare.Measure) []compare.Measure {
 
 func newStrategyTable(x *Entry, measures []compare.Measure) strategyTable {
 	var t strategyTable
-	measures = costFirst(slices.DeleteFunc(measures, func(m compare.Measure) bool { return m.View == compare.Answers })) // see answers
+	measures = costFirst(measures)
 	for _, m := range measures {
 		t.Heads = append(t.Heads, m.String())
 	}

@@ -36,6 +36,13 @@ func (x *Entry) metrics() []string {
 			measured = append(measured, row.Metric)
 		}
 	}
+	for _, e := range x.Effective {
+		if e.Answers != nil {
+			for _, m := range e.Answers.Means {
+				measured = append(measured, m.Metric)
+			}
+		}
+	}
 	names = slices.DeleteFunc(names, func(n string) bool { return !slices.Contains(measured, n) })
 	return append(names, measured...)
 }
